@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from nexus_tools.registry.domain_proof import DomainProof
 
 _ENOUGH_MIST = 1_000_000_000
-"""The minimum balance for publishing or running a leader. Below it, the faucet is used."""
+"""The minimum balance to publish or to run a leader. Lower balances are funded by the faucet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class PackageEvent:
     checkpoint: int
     timestamp_ms: int | None
     cursor: Cursor
-    """The cursor with which to continue after this event."""
+    """The cursor to pass as `after`, to continue after this event."""
 
 
 @validate_arguments
@@ -131,9 +131,9 @@ class Nexus:
     ) -> AsyncIterator[Self]:
         """Publish a new deployment with the key and open the deployment.
 
-        If the network has a faucet, the key is funded first. The upgrade lock lets the key propose
-        an upgrade, which takes effect no earlier than 14 days later. Without `lock` the key
-        receives the `UpgradeCap`. If you name the network, `connect` can find the deployment later.
+        If the network has a faucet, the key is funded first. With the upgrade lock, the key can
+        propose an upgrade, which takes effect 14 days later at the earliest. Without `lock`, the
+        key receives the `UpgradeCap`. If you name the network, `connect` can find the deployment.
         """
         from nexus_tools.contracts import Publisher  # noqa: PLC0415
 
@@ -145,7 +145,7 @@ class Nexus:
             settings = Settings.load() if where is None or isinstance(where, str) else None
             locks = await _locks(client, settings) if lock else None
             published = await Publisher(client).publish(locks)
-            assert published.deployment is not None  # this is not a dry run
+            assert published.deployment is not None  # a dry run would return None
             if settings is not None:
                 settings.remember(published.deployment, network.name)
             yield cls(client, published.deployment)
@@ -220,8 +220,8 @@ class Nexus:
     ) -> "DomainProof":
         """Query over HTTPS whether the domain in a tool's name lists the tool's owner.
 
-        The domain's host learns about the query. The host's response is cached in the user's cache
-        folder for a day. `fresh` bypasses the cache. Raises `tool_unknown`.
+        The domain's host sees the query. Its response is cached in the user's cache folder for a
+        day. `fresh` bypasses the cache. Raises `tool_unknown`.
         """
         registered = tool if isinstance(tool, Tool) else await self.tools.get(tool)
         owner = await self.tools.owner(registered)
@@ -230,11 +230,11 @@ class Nexus:
     async def check_domain(
         self, domain: str, owner: Address, *, fresh: bool = False
     ) -> "DomainProof":
-        """Query whether a domain, as FQNs write it, lists an owner for this registry.
+        """Query whether a domain, in the order of FQNs, lists an owner for this registry.
 
-        Caching and `fresh` are as in `domain_proof`.
+        Responses are cached, and `fresh` bypasses the cache, as in `domain_proof`.
         """
-        # Imported late, because it imports an HTTP client.
+        # Import this module late, because it imports an HTTP client.
         from nexus_tools.registry.domain_proof import open_domain_prover  # noqa: PLC0415
 
         async with open_domain_prover(Settings.load().cache_directory / "domains") as proofs:
@@ -253,8 +253,8 @@ class Nexus:
     ) -> AsyncGenerator[PackageEvent, None]:
         """Yield events in order and without end, from now on or after the cursor `after`.
 
-        Without `kinds`, events of all kinds are included. An outage of the node neither loses nor
-        repeats an event. If you leave the iterator early, close it with `contextlib.aclosing`.
+        Without `kinds`, events of all kinds are included. After an outage of the node, no event is
+        missing or repeated. If you leave the iterator early, close it with `contextlib.aclosing`.
         Raises `chain_rolled_back` if the chain was rolled back to a point before a yielded event or
         the cursor, for example by a localnet revert.
         """
@@ -274,7 +274,7 @@ class Nexus:
                         item.cursor,
                     )
 
-    # --- Leading
+    # --- Leaders
 
     @asynccontextmanager
     async def leader(
@@ -292,14 +292,14 @@ class Nexus:
         The key must own the leader called `name` or be one of its workers. If no such leader
         exists, a new one is registered. If the key is the owner's, the leader is activated, and
         deactivated at the end unless it was active before. Without a key, a new key is created if a
-        faucet can fund it. `journal` is a SQLite file. Without it, the leader keeps no state after
+        faucet can fund it. `journal` is a SQLite file. Without it, the leader's state is lost after
         the block. `storages` maps storage names to a function, or to a URL with `{key}`, that
         returns off-chain inputs. `config` holds further fields of `LeaderConfig`.
 
         Raises `key_missing`, `collateral_inactive`, `argument_invalid`, `config_invalid`, and the
         errors of `LeaderRegistry.register` and `Leader.run`.
         """
-        # Imported late, because the Leader imports an HTTP client and pydantic.
+        # Import the Leader late, because it imports an HTTP client and pydantic.
         from nexus_tools.leader import (  # noqa: PLC0415
             LOOPBACK,
             Leader,
@@ -327,21 +327,21 @@ class Nexus:
 
 
 async def _locks(client: SuiClient, settings: Settings | None) -> "LockDeployment":
-    """Return the network's `upgrade_lock` from the settings, or publish a new one."""
+    """Return the network's `upgrade_lock` from the settings, or publish a new package."""
     from nexus_tools.contracts import Publisher  # noqa: PLC0415
 
     name, chain_id = client.network.name, await client.chain_id()
     locks = None if settings is None else settings.find_locks(name, chain_id)
     if locks is None:
         _, locks = await Publisher(client).publish_lock()
-        assert locks is not None  # this is not a dry run
+        assert locks is not None  # a dry run would return None
         if settings is not None:
             settings.remember_locks(locks, name)
     return locks
 
 
 async def _fund(client: SuiClient) -> None:
-    """Request SUI from the network's faucet, if there is one and the key's balance is low."""
+    """Request SUI from the network's faucet if it exists and the key's balance is low."""
     needs_funds = client.network.faucet_url and await client.balance(client.address) < _ENOUGH_MIST
     if needs_funds:
         await request_sui(client.network, client.address)
@@ -387,7 +387,7 @@ async def _find_leader(leaders: LeaderRegistry, name: str) -> RegisteredLeader |
 
 @asynccontextmanager
 async def _running(leader: "Leader") -> AsyncIterator[None]:
-    """Run a leader until the block ends. Raises the error that stops it."""
+    """Run a leader until the block ends. Raises the error that stops the leader."""
     running = asyncio.create_task(leader.run())
     ready = asyncio.create_task(leader.ready.wait())
     await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)

@@ -19,7 +19,7 @@ _VERSION, _FLAVOR = 7, 5
 
 
 class Assembler:
-    """The tables of a module. Each added item is stored once, and its index is returned.
+    """The tables of a module. The methods store an added item once, and return the item's index.
 
     `rows` are the initial contents of the tables.
     """
@@ -38,7 +38,7 @@ class Assembler:
         return cls(module.address, module.name, **tables)
 
     def row(self, table: str, row: Any) -> int:
-        """Add a row to a table, unless the table has it, and return its index."""
+        """Add a row to a table if the table does not contain it, and return its index."""
         rows = self.tables[table]
         return rows.setdefault(row, len(rows))
 

@@ -196,7 +196,7 @@ class _World:
     ) -> Cost:
         """Close invocations in one transaction, and return the cost per invocation.
 
-        Also record the cost of deleting them.
+        Also record the cost of deleting the invocations.
         """
         places = await self.request(name, leader, count, asked)
         builder = TransactionBuilder()
@@ -279,7 +279,7 @@ async def measure(protocol: int) -> Economy:
 
 def verbs_table(economies: Sequence[Economy]) -> Iterable[str]:
     """Yield a table of the net cost of each operation, at the price of a localnet."""
-    yield f"MIST for each verb at a gas price of {PRICE}, after rebates, by protocol"
+    yield f"Cost of each operation in MIST, after rebates, at gas price {PRICE}, by protocol"
     yield f"{'verb':24}" + "".join(f"{economy.protocol:>16}" for economy in economies)
     for verb in economies[0].verbs:
         costs = "".join(f"{economy.verbs[verb].mist():>16,}" for economy in economies)
@@ -288,7 +288,7 @@ def verbs_table(economies: Sequence[Economy]) -> Iterable[str]:
 
 def margins_table(economy: Economy) -> Iterable[str]:
     """Yield a table of fees minus gas, for each price and batch size."""
-    yield f"MIST left to a leader for each invocation, protocol {economy.protocol}"
+    yield f"A leader's margin per invocation in MIST, protocol {economy.protocol}"
     sizes = "".join(f"{size:>12}" for size in BATCHES)
     yield f"{'':18}{'fee':>12}{sizes}"
     for price in PRICES:
@@ -307,7 +307,7 @@ def margins_table(economy: Economy) -> Iterable[str]:
 def large_table(economy: Economy) -> Iterable[str]:
     """Yield a table of fees minus gas for inputs that are nearly as large as allowed."""
     sizes = "".join(f"{size:>12}" for size in LARGE_BATCHES)
-    yield f"… with inputs of {LARGE_BYTES:,} bytes each, protocol {economy.protocol}"
+    yield f"The same margin with inputs of {LARGE_BYTES:,} bytes, protocol {economy.protocol}"
     yield f"{'':18}{'fee':>12}{sizes}"
     for price in PRICES:
         for name, (fee, left) in large_margins(economy, price).items():
@@ -343,7 +343,7 @@ def broken_rules(economy: Economy) -> Iterable[str]:
             if settled <= failed:
                 yield f"{place}: failing pays {failed - settled:,} MIST more than settling"
             if failed < 0:
-                yield f"{place}: failing costs {-failed:,} MIST, so silence pays more"
+                yield f"{place}: failing loses {-failed:,} MIST, so doing nothing earns more"
     yield from broken_execution_rules(economy.executions)
 
 
@@ -373,7 +373,7 @@ def _document(economy: Economy) -> dict[str, object]:
 def main() -> int:
     """Measure and print. Return 1 if another action earns more than settling by default."""
     parser = argparse.ArgumentParser(prog="scripts/economics", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="figures for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     arguments = parser.parse_args()
     economies = [
         replace(asyncio.run(measure(protocol)), executions=measure_executions(protocol))
@@ -388,7 +388,7 @@ def main() -> int:
             lines += ["", *execution_table(economy.protocol, economy.executions)]
         for economy in economies:
             sui = economy.record_mist / _SUI
-            lines += [f"a record of {RECORDS:,} false settlements: {sui:.2f} SUI"]
+            lines += [f"cost of {RECORDS:,} false settlements: {sui:.2f} SUI"]
         print("\n".join(lines))
     broken = [line for economy in economies for line in broken_rules(economy)]
     print("\n".join(broken) if broken else "settle > fail >= silence, everywhere")

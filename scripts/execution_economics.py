@@ -57,11 +57,11 @@ _LIST = Answer("ok", {"value": "x" * 100, "list": [1] * 4})
 _LARGE = Answer("ok", {"value": "x" * _LARGE_BYTES})
 _FAILURE = Failure(FailureReason.UNREACHABLE, "")
 
-BEGIN = "begin, by the owner"
+BEGIN = "start by the owner"
 REQUEST, REFUSE = "request alone", "refuse alone"
 SETTLE, SETTLE_LAST, FAIL = "settle, advance, request", "settle, advance", "fail, advance"
 REWRITE, EFFORT = "advance a large outcome", f"settle, open {_REGIONS} regions"
-TRIGGER, TRIGGER_TWO = "trigger", "trigger two at once"
+TRIGGER, TRIGGER_TWO = "trigger", "trigger two schedules"
 COLLECT = "collect and trigger"
 
 
@@ -331,7 +331,7 @@ def measure_executions(protocol: int) -> Mapping[str, Step]:
 
 def execution_table(protocol: int, steps: Mapping[str, Step]) -> Iterable[str]:
     """Yield the margin of each transaction, for each gas price."""
-    yield f"MIST left for each transaction of an execution or a schedule, protocol {protocol}"
+    yield f"Margin of each transaction in MIST, executions and schedules, protocol {protocol}"
     prices = "".join(f"{f'left, {price}':>14}" for price in PRICES)
     yield f"{'':26}{'gas units':>10}{'paid, 1000':>14}{prices}"
     for name, step in steps.items():

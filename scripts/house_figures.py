@@ -1,6 +1,6 @@
 """Statistics of the code: `scripts/figures [ROOT]`, for this checkout or another.
 
-The columns of lines are about files. A body is the code of a function without its docstring,
+The columns about lines describe files. A body is the code of a function without its docstring,
 comments and blank lines. Comments are counted per 100 lines that are neither blank nor part of a
 docstring.
 """
@@ -29,10 +29,12 @@ LARGE = ("bridges", "cli", "leader", "registry", "sui")
 def main() -> None:
     """Print all figures of one checkout."""
     parser = argparse.ArgumentParser(prog="scripts/figures", description=__doc__)
-    parser.add_argument("root", type=Path, nargs="?", default=ROOT, help="another checkout")
+    parser.add_argument("root", type=Path, nargs="?", default=ROOT, help="root of another checkout")
     root = parser.parse_args().root.resolve()
     files = {path: path.read_text() for path in sorted((root / "nexus_tools").rglob("*.py"))}
-    print(f"{'room':24}{'files':>6}{'lines':>8}{'median':>8}{'p90':>6}{'<30':>5}{'comments':>10}")
+    print(
+        f"{'package':24}{'files':>6}{'lines':>8}{'median':>8}{'p90':>6}{'<30':>5}{'comments':>10}"
+    )
     for room, inside in _rooms(root / "nexus_tools", list(files)):
         _print_room(room, {path: files[path] for path in inside})
     _print_room("all", files)
@@ -41,7 +43,7 @@ def main() -> None:
     print(f"noqa: {sum(text.count('# noqa') for text in files.values())}")
     importers = _importers(root)
     alone = [name for name, count in importers.items() if count == 1]
-    print(f"modules with one importer: {len(alone)} of {len(importers)}")
+    print(f"modules that only one module imports:  {len(alone)} of {len(importers)}")
     if root == ROOT:
         _print_entered()
 
@@ -126,12 +128,12 @@ def _importers(root: Path) -> dict[str, int]:
 
 
 def _print_entered() -> None:
-    """Print how many files the node enters for a transfer, and for publishing our package."""
+    """Print the number of files whose code a transfer and a publish execute."""
     chain = InProcess()
     for name in ("transfer", "call"):
         chain.rate(name)  # fill the caches
-    print(f"files that a transfer enters: {len(_entered(chain.transfer))}")
-    print(f"files that the publish of our package enters: {len(_entered(chain.publish_package))}")
+    print(f"files whose code a transfer executes:  {len(_entered(chain.transfer))}")
+    print(f"files whose code a publish executes:  {len(_entered(chain.publish_package))}")
 
 
 def _entered(action: Callable[[], object]) -> Counter[str]:

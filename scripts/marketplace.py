@@ -1,8 +1,9 @@
 """A model of the rules of an invocation in plain arithmetic, with parties of many strategies.
 
 Money flows as in the Move modules `invocation` and `tool`. The model omits gas, because each party
-pays its own. It includes off-chain facts: which leaders call the tool and with which input, which
-parties know its answers, and which leaders its server rejects after three unsettled answers.
+pays its own gas. The model includes off-chain facts: which leaders call the tool and with which
+input, which parties know its answers, and which leaders its server rejects after three unsettled
+answers.
 """
 
 from collections import Counter
@@ -22,19 +23,19 @@ class LeaderPlay(Enum):
     """A leader's strategy for an invocation that names it."""
 
     HONEST = auto()
-    """It calls the tool, and settles the answer or fails the invocation with the reason."""
+    """The leader calls the tool, and settles the answer or fails the invocation with the reason."""
     LAZY = auto()
-    """It fails the invocation at once, without calling the tool."""
+    """The leader fails the invocation immediately, without calling the tool."""
     IDLE = auto()
-    """It does nothing."""
+    """The leader does nothing."""
     KEEPING = auto()
-    """It calls the tool, keeps the answer, and fails."""
+    """The leader calls the tool, keeps the answer, and fails the invocation."""
     HOARDING = auto()
-    """It calls the tool, keeps the answer, and does nothing."""
+    """The leader calls the tool, keeps the answer, and does not close the invocation."""
     CURIOUS = auto()
-    """It also calls the tool with another input, in the name of the same invocation."""
+    """The leader also calls the tool with another input and the ID of the same invocation."""
     INVENTING = auto()
-    """It settles an invented answer, without calling the tool."""
+    """The leader settles an invented answer, without calling the tool."""
 
 
 class ToolPlay(Enum):
@@ -42,7 +43,7 @@ class ToolPlay(Enum):
 
     HONEST = auto()
     WRONG = auto()
-    """Its answer matches the schema but is wrong, which the chain cannot detect."""
+    """The tool's answer matches the schema but is wrong, which the chain cannot detect."""
     SILENT = auto()
 
 
@@ -92,7 +93,7 @@ class Tool:
 
 @dataclass(eq=False, slots=True)
 class Requester:
-    """A requester. With `league`, the leaders that it names give it unpaid answers."""
+    """A requester. With `league`, the named leaders give this requester unpaid answers."""
 
     name: str
     league: bool = False
@@ -184,7 +185,7 @@ class Market:
     leaders: Sequence[Leader]
 
     def draw(self, random: Random) -> tuple[Requester, Tool, tuple[Leader, ...]]:
-        """Draw a requester, a tool and leaders. With `league`, the requester colludes with them."""
+        """Draw a requester, a tool and leaders, which collude if the requester has a `league`."""
         requester, tool = random.choice(self.requesters), random.choice(self.tools)
         known = [leader for leader in tool.leaders if leader.league is requester]
         wanted = known or tool.leaders

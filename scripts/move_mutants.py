@@ -1,8 +1,8 @@
-"""Mutation testing of a Move package. It finds small changes of the sources that no test detects.
+"""Mutation testing of a Move package, which finds small source changes that no test detects.
 
-The unit tests are compiled once. A mutant does not change signatures, so one compilation may change
-one place in each file, and each module belongs to one mutant. Only the tests that call the changed
-function run, until one of them fails. Tests that are likely to fail run first.
+The unit tests are compiled once. A mutant does not change signatures, so one compilation can
+contain one mutant for each file. Each module belongs to one mutant. Only the tests that call the
+changed function run, until one of them fails. Tests that are likely to fail run first.
 """
 
 import random

@@ -244,7 +244,7 @@ def _path_start(body: Sequence[Token], place: int) -> int:
 
 
 def _is_name(body: Sequence[Token], place: int) -> bool:
-    """Return whether a word is a name in a pattern or a shorthand field. If not, it is a value."""
+    """Return whether a word is a name in a pattern or a shorthand field. Other words are values."""
     depth = 0
     for index in range(place - 1, -1, -1):
         text = body[index].text

@@ -61,17 +61,17 @@ class OurPackage:
 
     @property
     def sources(self) -> Path:
-        """The folder of its sources."""
+        """The folder of the package's sources."""
         return ROOT / "move" / self.name
 
     @property
     def bytecode(self) -> Path:
-        """The folder of its bytecode."""
+        """The folder of the package's bytecode."""
         return self.home / "bytecode"
 
     @property
     def bindings(self) -> Path:
-        """The folder of its Python bindings."""
+        """The folder of the package's Python bindings."""
         return self.home / "move_bindings"
 
 
@@ -97,7 +97,7 @@ def main() -> int:
     mutation.add_argument("--seed", type=int, default=_SEED, help="choose others")
     names = [ours.name for ours in PACKAGES]
     mutation.add_argument("--package", choices=names, default=names[0], help="package to mutate")
-    mutation.add_argument("--module", action="append", help="only this module; repeatable")
+    mutation.add_argument("--module", action="append", help="mutate only this module; repeatable")
     mutation.set_defaults(run=mutants)
     arguments = vars(parser.parse_args())
     arguments.pop("command")
@@ -121,7 +121,7 @@ def build() -> int:
         print(f"{len(files) - 1} modules written to {ours.bytecode.relative_to(ROOT)}")
         if ours.within is None:
             write_bindings(ours.bindings, _bindings(ours))
-            print(f"and their bindings to {ours.bindings.relative_to(ROOT)}")
+            print(f"bindings written to {ours.bindings.relative_to(ROOT)}")
     return 0
 
 

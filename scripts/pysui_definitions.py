@@ -7,8 +7,8 @@ No package on PyPI contains Sui's `.proto` files. pysui contains Python code tha
 all of these files. The text of this code contains everything that a descriptor needs, always in the
 same form. So a few regular expressions can read it, and this script checks that they omit nothing.
 
-The code does not show which `.proto` file contained a definition. Here, one file contains all
-definitions.
+The code does not show which `.proto` file contained a definition. This script writes all
+definitions into one file.
 """
 
 import re
@@ -108,7 +108,7 @@ def _generated_code(package: str) -> Path:
 def _read_enum(
     file: FileDescriptorProto, messages: Mapping[str, DescriptorProto], class_name: str, body: str
 ) -> str:
-    """Add an enum to its file or message. Return its full name.
+    """Add an enum to its file or message. Return the full name of the enum.
 
     Usually pysui uses the value names of the `.proto` files. If all names of an enum start with the
     name of the enum, pysui drops this prefix. The original names are then in a method of the class.
@@ -129,8 +129,8 @@ def _read_enum(
 def _owner(class_name: str, messages: Collection[str], first_value: str) -> str | None:
     """Return the message in which an enum is defined, or None if it is not in a message.
 
-    For `OwnerOwnerKind`, it is `Owner`. `QueryEndReason` is not in a message `QueryEnd`, because
-    its values are `QUERY_END_REASON_…`.
+    For `OwnerOwnerKind`, the message is `Owner`. `QueryEndReason` is not in a message `QueryEnd`,
+    because its values are `QUERY_END_REASON_…`.
     """
     if first_value.startswith(f"{_in_capitals(class_name)}_"):
         return None

@@ -295,7 +295,7 @@ async def test_leaders_with_equal_names_need_ids(nexus, resting_leader):
     [
         (
             lambda nexus: nexus.tools.register(double),
-            "Use the definition(url) of a function with @tool",
+            "Call definition(url) of a function with the decorator @tool",
         ),
         (lambda nexus: nexus.tools.update(DOUBLE, price_mist=0.5), "Give the amount in MIST"),
         (lambda nexus: nexus.invoke(DOUBLE, {}, leaders="lee"), "a list of Address or text"),

@@ -78,7 +78,7 @@ async def test_only_its_maker_resets_it(counter, wallet):
     assert await counter.value(wallet.client) == 0
 
 
-# --- Tests that are not async let the network wait for the client
+# --- Synchronous tests pass coroutines of the client to `localnet.run`
 
 
 def test_it_begins_at_zero(counter, sui_client, localnet):
@@ -96,5 +96,5 @@ def test_a_snapshot_is_gone_back_to_within_a_test(counter, sui_client, localnet)
     before = localnet.snapshot()
     localnet.run(sui_client.execute(counter.increase()))
     localnet.revert(before)
-    localnet.run(sui_client.execute(counter.increase()))  # no minute has passed, but none began
+    localnet.run(sui_client.execute(counter.increase()))  # the revert also reset the pause
     assert localnet.run(counter.value(sui_client)) == 1

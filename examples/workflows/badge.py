@@ -1,4 +1,4 @@
-"""A badge for passing a test: a tool marks it, a person decides, and a Move function mints.
+"""A badge for a passed test: a tool marks the test, a person decides, a Move function mints it.
 
 The tools `ask` and `badge` are on chain: `docs/guides/on-chain-tools.md` registers them.
 """

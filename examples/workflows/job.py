@@ -1,4 +1,4 @@
-"""A long job: it is polled again and again, with growing pauses.
+"""A long job that is polled repeatedly, with increasing pauses.
 
 A Leader calls a tool for minutes at most. The pauses are on chain and may last days.
 """

@@ -1,7 +1,7 @@
 """The square root of a quotient: a workflow with branches and a loop, and the tool that it needs.
 
-Serve the tool with `nexus-tools tool serve examples/workflows/root.py`; the other one is in
-`examples/tools.py`.
+Serve the tool with `nexus-tools tool serve examples/workflows/root.py`. The other tool of the
+workflow is in `examples/tools.py`.
 """
 
 from nexus_tools.tool_server import Variant, tool

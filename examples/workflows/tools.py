@@ -1,6 +1,6 @@
 """All tools of these workflows except those of `examples/tools.py`, for one server.
 
-`nexus-tools tool serve` serves them, `nexus-tools workflow simulate --tools` runs them.
+`nexus-tools tool serve` serves the tools, and `nexus-tools workflow simulate --tools` runs them.
 """
 
 from badge import mark

@@ -29,9 +29,9 @@ class BridgeHost:
 
     `environment` is the operator's environment. A tool receives only the variables that `shared`
     names, even if its own declaration requests more. `python` runs tools that are written in
-    Python. `scratch` holds the working directories of calls. `cache` keeps build results.
-    `timeout_ms` is the time limit of each tool, 1 000 to 120 000. `confinement` defines the
-    resources that every tool may use in addition to its own files.
+    Python. `scratch` holds the working directories of calls. `cache` stores build results.
+    `timeout_ms` is the time limit of each tool, from 1 000 to 120 000 milliseconds. `confinement`
+    defines the resources that every tool may use in addition to its own files.
     """
 
     python: Path
@@ -45,7 +45,7 @@ class BridgeHost:
 
     @property
     def shared_environment(self) -> dict[str, str]:
-        """The operator's variables that tools may read, without variables that are not set."""
+        """The shared environment variables that are set, with the operator's values."""
         names = sorted(self.shared)
         return {name: self.environment[name] for name in names if name in self.environment}
 
@@ -60,12 +60,12 @@ class BridgeHost:
 
 
 class BridgedTool(Tool):
-    """A tool of another system.
+    """A foreign tool, served as a Nexus tool.
 
     `system` is the name of the system, and `source` the location where the tool was found.
     `variables` lists the shared variables that the tool's own declaration asks for. `confinement`
-    lists the resources that its processes may use. It is None for a tool that does not run a
-    process on this machine.
+    lists the resources that its processes may use. `confinement` is None for a tool that does not
+    run a process on this machine.
 
     Subclasses implement `run`. An invalid input raises `ValidationError` (422). A tool that fails
     returns an `err…` variant. A tool that cannot start now raises `NotReadyError` (503). Any other
@@ -100,19 +100,19 @@ class BridgedTool(Tool):
         )
 
     def called(self, *labels: str) -> Self:
-        """Set the foreign labels of the FQN, because different labels can lead to one FQN."""
+        """Set the foreign labels of the FQN, because several labels can map to the same FQN."""
         self.foreign_name = (self.foreign_name[0], labels)
         return self
 
     def requirements(self) -> Mapping[str, bool]:
-        """Return for each requirement of a call, by name, whether this machine meets it.
+        """Return a mapping from the name of each requirement to whether this machine meets it.
 
         Subclasses override this method with checks that take negligible time.
         """
         return {}
 
     async def check_health(self) -> dict[str, bool]:
-        """Return the requirements of a call and the tool's other checks, by name."""
+        """Return the results of all checks by name: the requirements and the tool's own checks."""
         return {**await to_thread.run_sync(self.requirements), **await super().check_health()}
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
@@ -163,10 +163,10 @@ class RejectedTool:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The result of a search: tools, refused candidates, and the lifespans that serving needs.
+    """The result of a discovery: tools, refused candidates, and the lifespans to enter for serving.
 
-    Nothing in it is bound to an event loop, so `running` may be entered in another loop. `excluded`
-    lists the names of tools that were found but that the patterns exclude.
+    The object is not bound to an event loop, so `running` may be entered in another loop.
+    `excluded` lists the names of tools that were found but that the patterns exclude.
     """
 
     tools: tuple[BridgedTool, ...] = ()
@@ -178,8 +178,8 @@ class Discovery:
     def merge(cls, discoveries: Iterable["Discovery"]) -> "Discovery":
         """Return one discovery that combines all given ones.
 
-        Tools with different names that lead to one FQN receive distinct FQNs. If several tools have
-        the same name, all of them are refused.
+        If tools with different names map to the same FQN, they receive distinct FQNs. If several
+        tools have the same name, all of them are refused.
         """
         parts = list(discoveries)
         tools = [tool for part in parts for tool in part.tools]
@@ -195,7 +195,10 @@ class Discovery:
         )
 
     def select(self, patterns: FqnPatterns) -> "Discovery":
-        """Return only the tools and refusals that match. Refusals without an FQN remain."""
+        """Return a copy with the tools and refusals that match.
+
+        Refusals without an FQN are included.
+        """
         matching = tuple(tool for tool in self.tools if patterns.admit(tool.fqn))
         fqns = [tool.fqn for tool in self.tools] + [r.fqn for r in self.rejected if r.fqn]
         excluded = tuple(fqn for fqn in fqns if not patterns.admit(fqn))
@@ -204,7 +207,7 @@ class Discovery:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep the lifespans of the tools open. The tools can be invoked inside this context."""
+        """Enter the lifespans of the tools, which can be invoked inside this context."""
         async with AsyncExitStack() as stack:
             for lifespan in self.lifespans:
                 await stack.enter_async_context(lifespan(self.tools))
@@ -212,7 +215,7 @@ class Discovery:
 
 
 class Bridge(Protocol):
-    """The bridge to one system. Its constructor takes the options of that system."""
+    """The bridge to one system. The constructor of a bridge takes the options of the system."""
 
     @property
     def system(self) -> str:

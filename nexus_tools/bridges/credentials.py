@@ -1,7 +1,8 @@
 """The operator's credentials for tools, in one file that only its owner can read.
 
 A credential belongs to a provider (`github`, or `linkedin/linkedin-basicauth` for one handler of a
-provider), a profile, and a thread. Profile and thread are `default` unless the caller sets them.
+provider), a profile, and a thread. Unless the caller sets them, the profile and the thread are
+`default`.
 """
 
 import fcntl
@@ -19,7 +20,7 @@ from typing import Any
 from nexus_tools.errors import NotAllowedError, UsageError, ValidationError
 
 DEFAULT_LABEL = "default"
-"""The profile and the thread of callers that do not name one."""
+"""The default name of the profile and of the thread."""
 
 MAX_FILE_BYTES = 4 * 2**20
 
@@ -39,10 +40,10 @@ class CredentialKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A secret and its metadata. Its `repr` shows no secret.
+    """A secret and its metadata. The `repr` of a credential does not show secrets.
 
     `fields` holds further secrets by name, for providers that need several. `expires_at` is in
-    seconds since 1970. `scopes` is None if they are unknown, for example for a pasted token.
+    seconds since 1970. `scopes` is None if the scopes are unknown, for example for a pasted token.
     """
 
     kind: CredentialKind
@@ -53,7 +54,7 @@ class Credential:
     scopes: frozenset[str] | None = None
 
     def lacks(self, scopes: frozenset[str]) -> frozenset[str]:
-        """Return the scopes that the credential lacks, or an empty set if that is unknown."""
+        """Return the missing scopes, or an empty set if the credential's scopes are unknown."""
         return frozenset() if self.scopes is None else scopes - self.scopes
 
     def is_expired(self, now: float) -> bool:
@@ -61,7 +62,7 @@ class Credential:
         return self.expires_at is not None and self.expires_at <= now
 
     def environment(self, names: tuple[str, ...]) -> dict[str, str]:
-        """Return secrets by the variable names of a tool. Names without a secret are omitted."""
+        """Return the secrets by environment variable name. Names without a secret are omitted."""
         values = {name: self.fields[name] for name in names if name in self.fields}
         if not values and len(names) == 1 and self.secret:
             values[names[0]] = self.secret
@@ -113,7 +114,7 @@ class CredentialStore:
         return sorted(self._read().items(), key=lambda item: item[0])
 
     def put(self, key: CredentialKey, credential: Credential) -> None:
-        """Store a credential and replace the previous one of the key."""
+        """Store a credential, replacing an existing credential with the same key."""
         _check(credential)
         with self._locked_credentials() as credentials:
             credentials[key] = credential
@@ -192,7 +193,7 @@ def _parse(path: Path, content: bytes) -> dict[CredentialKey, Credential]:
             raise _file_error(path, f"has version {document['version']!r}, expected {_VERSION}")
         return dict(_parse_entry(entry) for entry in document["credentials"])
     except (ValueError, KeyError, TypeError, ValidationError) as error:
-        # The content is secret, so the error does not quote it and has no cause.
+        # The content is secret, so the error neither quotes the content nor chains the cause.
         kind = type(error).__name__
     raise _file_error(path, f"is not a valid credentials file ({kind})")
 

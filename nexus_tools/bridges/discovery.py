@@ -1,4 +1,4 @@
-"""The recognition of files and folders: every bridge tests whether a path belongs to its system."""
+"""Discovery of foreign tools: every bridge tests whether a file or folder belongs to its system."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ _SKIPPED_FOLDERS = {"node_modules", "venv", "dist", "build", "site-packages", "t
 async def discover(
     places: Sequence[Path], bridges: Sequence[Bridge], host: BridgeHost, naming: Naming
 ) -> Discovery:
-    """Return the tools in all locations, found by the bridges that recognise them.
+    """Return the tools that the bridges find in all locations.
 
     A location that a bridge cannot read becomes a refusal with the reason, and the search
     continues.
@@ -36,7 +36,7 @@ async def discover(
 
 
 def recognised(place: Path, bridges: Sequence[Bridge]) -> list[tuple[Bridge, Path]]:
-    """Return the bridges for a path, or those for its subfolders if no bridge recognises it.
+    """Return the bridges that recognise a path, or its subfolders if no bridge recognises the path.
 
     The search goes four folders deep and skips hidden folders, virtual environments, and build
     folders.

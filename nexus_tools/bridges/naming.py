@@ -34,7 +34,7 @@ class Naming:
             return None
 
     def fqn(self, system: str, *labels: str) -> ToolFqn:
-        """Return the FQN of a tool with these `labels` in its system. The last is its name.
+        """Return the FQN of a tool with these `labels`. The last label is the tool's name.
 
         Raises:
             ValidationError: with code `fqn_invalid` if the domain is not valid.
@@ -47,9 +47,9 @@ def label(text: str) -> str:
     """Return the FQN label for a foreign name: lower case, with `-` for all other characters.
 
     A label starts with a letter (else `t-` is prepended) and has at least two characters (else `-`
-    is appended) and at most 60. A longer label is cut, and eight hexadecimal digits of the name's
-    SHA-256 follow. A name without any ASCII letter or digit becomes `t-` and eight digits of the
-    hash. For example, `Get Weather!` becomes `get-weather`, and `7` becomes `t-7`.
+    is appended) and at most 60. A longer label is truncated and ends with eight hexadecimal digits
+    of the name's SHA-256. A name without any ASCII letter or digit becomes `t-` and eight digits of
+    the hash. For example, `Get Weather!` becomes `get-weather`, and `7` becomes `t-7`.
     """
     plain = _OTHER.sub("-", text.lower()).strip("-")
     if not _LETTER_OR_DIGIT.search(plain):
@@ -64,9 +64,9 @@ def label(text: str) -> str:
 def distinct_fqns(named: Iterable[tuple[ToolFqn, tuple[str, ...]]]) -> list[ToolFqn]:
     """Return a distinct FQN for each pair of an FQN and its foreign labels.
 
-    If different labels lead to one FQN, the tool with exactly that name keeps it. The other FQNs
-    end in eight hexadecimal digits of the SHA-256 of their labels. The order of the pairs does not
-    matter.
+    If different labels map to the same FQN, the tool whose labels equal the FQN keeps the FQN. The
+    other FQNs end in eight hexadecimal digits of the SHA-256 of their labels. The order of the
+    pairs does not matter.
     """
     pairs = list(named)
     labels_of: defaultdict[ToolFqn, set[tuple[str, ...]]] = defaultdict(set)

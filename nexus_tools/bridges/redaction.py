@@ -21,7 +21,7 @@ _MIN_LENGTH = 6
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A filter that replaces the `secrets`, longest first. It does not find encoded secrets."""
+    """A filter that replaces the `secrets`, longest first. Encoded secrets are not detected."""
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
@@ -38,7 +38,7 @@ class Redaction:
         return text
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value without the secrets. Names are redacted as well."""
+        """Return a JSON value without the secrets. Member names are redacted as well."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""The command line `nexus-tools`. Each command group is a package or a module below this one.
+"""The command line `nexus-tools`. Each command group is a module or a subpackage.
 
-Start reading in `app`, which holds the root group, and in `framework`, which all commands use.
+Start reading in `app`, which defines the root group, and in `framework`, which all commands use.
 """
 
 import sys

@@ -46,16 +46,16 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class _Root(LazyGroup):
-    """The root group. It accepts shared options anywhere, and a closed pipe is not an error."""
+    """The root group, which accepts shared options anywhere and ignores a closed output pipe."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse like click, but also accept shared options before the command group."""
+        """Parse arguments like click, but also accept shared options before the command group."""
         return super().parse_args(ctx, shared_options_last(self, ctx, args))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and discard the remaining output if the reader has closed the pipe.
 
-        Without this, click exits with 1, for example with `nexus-tools tool list | head`.
+        Otherwise click exits with code 1, for example in `nexus-tools tool list | head`.
         """
         try:
             return super().invoke(ctx)
@@ -106,7 +106,7 @@ def run() -> NoReturn:
 
 
 def _open_what_is_closed() -> None:
-    """Replace each standard stream that is closed, as by `>&-`, with the null device."""
+    """Replace closed standard streams (shell: `>&-`) with the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - open to the end
@@ -122,17 +122,17 @@ def _send_nowhere(*streams: TextIO) -> None:
 
 def _report(error: NexusError) -> int:
     """Print an error on stderr, as JSON if the command has `--json`, and return its exit code."""
-    # With a digest, the transaction was sent and may still execute.
+    # An error with a digest means that the transaction was sent and may still execute.
     if error.details.get("timeout_s") and "digest" not in error.details:
         error.hint = "Check the node, or run `nexus-tools config set timeout 60s` to wait longer."
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
         return error.exit_code
-    # The message may quote untrusted text, so its lines must not look like ours.
+    # The message may quote untrusted text, so a prefix marks all lines but the first.
     message = plain(error.message, lines=True).replace("\n", "\n  | ")
     click.secho(f"error: {message}", fg="red", err=True, color=_color())
     failures = error.details.get("failures", ())
-    for failure in failures if len(failures) > 1 else ():  # the message has the first
+    for failure in failures if len(failures) > 1 else ():  # the message contains the first failure
         where = failure.get("pointer") or "/"
         click.echo(plain(f"  {where}: {failure.get('message', '')}"), err=True)
     if error.hint:
@@ -184,7 +184,7 @@ def _unusable(error: OSError) -> NexusError:
 
 
 def _full(error: OSError) -> NexusError:
-    """Return the error for a full disk. The failed write may have been a redirected stdout."""
+    """Return the error for a full disk. The failed write may have been to a redirected stdout."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -46,7 +46,7 @@ def show(session: Session) -> None:
 @click.argument("value", shell_complete=complete_settings)
 @offline_command
 def set_value(session: Session, key: str, value: str) -> None:
-    """Set KEY to VALUE in the configuration file. A network or key must exist."""
+    """Set KEY to VALUE in the configuration file. A network or key must already exist."""
     _check(session.settings, key, value)
     session.settings.values[key] = value
     session.settings.save()

@@ -34,9 +34,9 @@ _COLUMNS = {
 def command() -> None:
     """List and delete the invocations that you requested.
 
-    To request an invocation, run `nexus-tools tool invoke`. To show one, run `nexus-tools tool
-    outcome`. Invocations that belong to a workflow execution are deleted by `nexus-tools workflow
-    clean`.
+    To request an invocation, run `nexus-tools tool invoke`. To show an invocation, run `nexus-tools
+    tool outcome`. Invocations that belong to a workflow execution are deleted by `nexus-tools
+    workflow clean`.
     """
 
 
@@ -50,7 +50,10 @@ def command() -> None:
     help="Invocations per page.",
 )
 @click.option(
-    "--page", type=click.IntRange(min=1), default=1, help="Page to show. Page 1 has the newest."
+    "--page",
+    type=click.IntRange(min=1),
+    default=1,
+    help="Page to show. Page 1 has the newest invocations.",
 )
 @network_command
 async def list_invocations(
@@ -61,8 +64,8 @@ async def list_invocations(
     The list omits deleted invocations. Use `nexus-tools tool outcome ID --explain` to see their
     history. The list comes from events, so it only goes back as far as the node keeps events.
 
-    With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
-    `payment_mist`, the prepaid amount of an open invocation.
+    With --json, the fields are `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`,
+    `expires_at_ms` and `payment_mist` (the prepaid amount of an open invocation).
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
@@ -89,8 +92,9 @@ async def list_invocations(
 async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool) -> None:
     """Delete closed or expired invocations and reclaim their storage deposits.
 
-    Pass each INVOCATION to delete, or --closed. One transaction deletes at most 100. If no leader
-    closed an invocation before it expired, this command closes it and refunds its prepaid amount.
+    Pass each INVOCATION to delete, or --closed. One transaction deletes at most 100 invocations. If
+    no leader closed an invocation before it expired, this command closes it and refunds its prepaid
+    amount.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -122,7 +126,9 @@ def _tell_of_the_rest(
     output: Output, found: "tuple[Invocation, ...]", behind: int, *, include_closed: bool
 ) -> None:
     if behind > 0:
-        output.note(f"{units.count(behind, 'more invocation')}. Pass --page to see older ones")
+        output.note(
+            f"{units.count(behind, 'more invocation')}. Pass --page to see older invocations"
+        )
     closed = sum(map(_can_be_deleted, found))
     if closed and not include_closed:
         output.note(

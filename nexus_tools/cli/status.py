@@ -82,10 +82,10 @@ async def command(session: Session) -> None:
 
     The command queries the servers of active tools for their health.
 
-    With --json: `network`, `wallet`, `address`, `money`, `tools`, `pending`, `closed`, `leaders`,
-    `offers` for you to accept, and `next`, the recommended next step, such as claiming collateral.
-    `money` has `balance_mist` in coins and in the address balance, `locked_mist` in collateral, and
-    `prepaid_mist` in pending invocations.
+    With --json, the fields are `network`, `wallet`, `address`, `money`, `tools`, `pending`,
+    `closed`, `leaders`, `offers` (for you to accept), and `next` (a recommended command, for
+    example to claim collateral). `money` has `balance_mist` (coins and the address balance),
+    `locked_mist` (collateral), and `prepaid_mist` (pending invocations).
     """
     warnings: Sequence[Suspension | Shortage] = ()
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
@@ -198,7 +198,7 @@ def _closed(step: "Step") -> dict[str, Any]:
     }
 
 
-# --- For people
+# --- Text output
 
 
 def _print(

@@ -1,4 +1,4 @@
-"""The Move packages of nexus-tools from the Python side: deployments, objects, events and aborts.
+"""The Python interface to the nexus-tools Move packages: deployments, objects, events, aborts.
 
 Start reading with `deployment`. `move_bindings` contains the generated bindings. The operations on
 the packages are in the package `nexus_tools.registry`.

@@ -52,7 +52,7 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
     NotFoundError: frozenset({"ENotListed", "EUnknownKey"}),
     UsageError: frozenset({"EWrongVersion"}),
 }
-"""The error classes of error constants. A constant that is not listed is a `ValidationError`."""
+"""The error classes of Move error constants. Other constants raise a `ValidationError`."""
 
 _TIMED = {
     "EAlreadyUnregistered": "claimable at",
@@ -68,7 +68,7 @@ class Published(Protocol):
 
     @property
     def packages(self) -> Sequence[tuple[Types, Package]]:
-        """For each package: its bindings, which contain the error messages, and its IDs."""
+        """The bindings and the IDs of each package. The bindings contain the error messages."""
 
 
 def code_of(reason: MoveError) -> str:
@@ -83,7 +83,7 @@ def kind_of(reason: MoveError) -> type[NexusError]:
 
 
 def abort_reason(error: RefusedOnChainError, published: Published) -> MoveError | None:
-    """Return the error constant with which one of the packages aborted, or None."""
+    """Return the error constant of an abort in one of the packages, or None for other errors."""
     number, package_id = error.details.get("abort"), error.details.get("package")
     if not isinstance(number, int):
         return None
@@ -101,10 +101,10 @@ def explain_abort(
     now_ms: int | None = None,
     subject: str = "",
 ) -> NexusError:
-    """Return the error for an abort of one of the packages. Return another failure unchanged.
+    """Return the error for an abort in one of the packages. Return other errors unchanged.
 
-    `possible_at_ms` is the time from which the chain would allow the operation, if the caller knows
-    it. `subject` is the object whose collateral the message names: `The tool` or `The leader`.
+    `possible_at_ms` is the earliest time at which the chain allows the operation, or None if that
+    time is unknown. `subject` starts messages about collateral: `The tool` or `The leader`.
     """
     reason = abort_reason(error, published)
     if reason is None:

@@ -30,16 +30,16 @@ async def check_compatibility(client: SuiClient, deployment: Deployment, cache: 
     """Check that the deployed packages are compatible, once for each package and cache folder.
 
     A package is compatible if it could be an upgrade of the package that ships with this release.
-    It then has all layouts and functions of that package, and possibly more. Published packages
-    never change, so the folder `cache` stores which packages are compatible. Raises
-    `package_incompatible`.
+    A compatible package has all struct layouts and functions of the shipped package, and possibly
+    more. Published packages never change, so the folder `cache` stores which packages are
+    compatible. Raises `package_incompatible`.
     """
     packages = deployment.by_name()
     unknown = [name for name, package in packages.items() if not _is_known(cache, package, name)]
     values = await client.objects([packages[name].id for name in unknown]) if unknown else ()
     for name, value in zip(unknown, values, strict=True):
         if value is None or not isinstance(value.data, MovePackage):
-            continue  # the first call of the package will raise an error
+            continue  # the first call of the missing package raises an error
         _check(value.data, _shipped(deployment, name), name)
         _remember(cache, packages[name], name)
 
@@ -60,7 +60,7 @@ def _check(deployed: MovePackage, shipped: CompiledPackage, name: str) -> None:
     original = {ZERO: original_id(deployed)}
     relocated = [with_addresses(code, original) for code in shipped.modules]
     deployed_codes = [code for _, code in deployed.modules]
-    # Equal modules need not be read, which takes a hundred times as long.
+    # Do not parse equal modules, because parsing takes 100 times as long as comparing bytes.
     if set(relocated) <= set(deployed_codes):
         return
     ours, theirs = _modules(relocated), _modules(deployed_codes)
@@ -96,7 +96,7 @@ def _is_known(cache: Path, package: Package, name: str) -> bool:
 
 
 def _remember(cache: Path, package: Package, name: str) -> None:
-    with suppress(OSError):  # a read-only home directory costs one read per command
+    with suppress(OSError):  # if the folder is read-only, each command checks again
         path = _place(cache, package)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(shipped_digest(name), encoding="utf-8")

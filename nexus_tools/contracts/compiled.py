@@ -21,7 +21,7 @@ _WORKFLOWS = "nexus_tools.contracts.workflows"
 
 @dataclass(frozen=True, slots=True)
 class CompiledPackage:
-    """A compiled package: its modules in dependency order, and the packages that it links to.
+    """A compiled package: its modules in dependency order, and the packages to which it links.
 
     `digest` is the package digest that an upgrade must name. `sources_digest` and `compiler`
     identify the sources and the compiler of a shipped package. If the ID of a dependency depends on
@@ -36,7 +36,7 @@ class CompiledPackage:
     placeholders: Mapping[str, Address] = field(default_factory=dict)
 
     def linked(self, **published: Package) -> Self:
-        """Return this package, linked to published packages. Each is passed by its name.
+        """Return this package, linked to the published packages, which are passed by name.
 
         In the modules, the ID of the first version of a dependency replaces its placeholder
         address. The package links to the newest version of the dependency.
@@ -107,17 +107,18 @@ def shipped_packages() -> tuple[CompiledPackage, CompiledPackage]:
 
 
 def linked_packages(package: Object | None) -> set[Address]:
-    """Return the packages that `package` links to; empty if it is not a published package."""
+    """Return the packages to which `package` links, or an empty set if it is not a package."""
     if package is None or not isinstance(package.data, MovePackage):
         return set()
     return {link.upgraded_id for link in package.data.linkage}
 
 
 def compiled_modules(package: Object | None, original: Address) -> set[bytes]:
-    """Return the modules of a published package as compiled; empty if it is not a package.
+    """Return the modules of a published package in compiled form, or an empty set.
 
-    A compiled module has the address 0x0. The chain replaces it with `original`, the ID of the
-    package's first version. This function reverts the replacement.
+    A compiled module has the address 0x0. The chain replaces this address with `original`, the ID
+    of the package's first version. This function reverts the replacement. If `package` is not a
+    package, the result is empty.
     """
     if package is None or not isinstance(package.data, MovePackage):
         return set()

@@ -34,7 +34,7 @@ _NOUNS = {
 
 
 class PackageKind(StrEnum):
-    """The two packages. The package of workflows depends on the package of tools."""
+    """The kinds of packages. The package of workflows depends on the package of tools."""
 
     TOOLS = "tools"
     WORKFLOWS = "workflows"
@@ -44,9 +44,9 @@ class Deployment(Struct, frozen=True):
     """The packages on one chain, with the IDs that every client needs.
 
     `package_id` is the newest version of the package of tools, which clients call. `original_id` is
-    its first version, which is part of the names of types and events. `upgrade_cap` is None if it
-    is unknown. The fields `workflows_…` are the corresponding IDs of the package of workflows. They
-    are None if that package is not published.
+    the first version of that package, which is part of the names of types and events. `upgrade_cap`
+    is None if it is unknown. The fields `workflows_…` are the corresponding IDs of the package of
+    workflows, or None if the package of workflows is not published.
     """
 
     package_id: Address
@@ -127,7 +127,7 @@ class Deployment(Struct, frozen=True):
 
     @property
     def packages(self) -> Sequence[tuple[Types, Package]]:
-        """For each published package: its bindings, with types and errors, and its IDs."""
+        """The bindings and the IDs of each published package."""
         tools = (TYPES, self.package)
         return (tools, (workflows.TYPES, self.workflows)) if self.workflows_id else (tools,)
 
@@ -167,7 +167,7 @@ class Deployment(Struct, frozen=True):
         return codec.decode(value.data.contents)
 
     def _other_type_error(self, value: Object, expected: StructTag) -> ValidationError:
-        """Return the error for an object of another type. It names the type if it is known."""
+        """Return the error for an object of an unexpected type."""
         type_tag = value.data.type if isinstance(value.data, MoveObject) else None
         is_ours = type_tag and type_tag.address in (
             package.original_id for _, package in self.packages
@@ -211,7 +211,7 @@ def is_workflows_binding(bound: object) -> bool:
     return bound.__module__.startswith(f"{workflows.__name__}.")
 
 
-@cache  # because a decoder caches its codecs
+@cache  # one decoder for each deployment, because a decoder caches its codecs
 def _decoder(*ids: tuple[Address, Address]) -> Decoder:
     tools, *others = (Package(*pair) for pair in ids)
     return TYPES.at(tools, **dict(zip(("workflows",), others, strict=False)))
@@ -228,7 +228,7 @@ def _only(executed: Executed, module: str, name: str) -> Address:
 
 def _address(_kind: type, text: object) -> Address:
     if not isinstance(text, str):
-        raise TypeError("expected a string for an address")  # `convert` adds the field
+        raise TypeError("expected a string for an address")  # `convert` adds the field's name
     return Address.parse(text)
 
 

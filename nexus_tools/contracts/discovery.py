@@ -17,10 +17,10 @@ async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
 
 
 async def with_workflows_package(client: SuiClient, deployment: Deployment) -> Deployment:
-    """Return the deployment with the package of workflows that received the admin's last permit.
+    """Return the deployment with the package of workflows that the admin permitted last.
 
-    If no package received a permit, the deployment is returned unchanged. Raises the errors of
-    `past_events`.
+    If the admin has not permitted any package, the deployment is returned unchanged. Raises the
+    errors of `past_events`.
     """
     kinds = event_filter(deployment, PermitGranted)
     async for record in past_events(client, kinds):

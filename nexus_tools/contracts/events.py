@@ -56,10 +56,10 @@ def parse_event(deployment: Deployment, event: ChainEvent) -> RegistryEvent | No
 
 
 def event_filter(deployment: Deployment, *kinds: type[RegistryEvent]) -> EventFilter:
-    """Return a filter for these kinds of events, or for all events of the packages.
+    """Return a filter for events of these kinds, or without kinds for all events of the packages.
 
-    If the package of workflows is not published, the filter omits its kinds of events. Raises
-    `workflows_unknown` if no kinds of events remain.
+    If the package of workflows is not published, the filter omits the events of that package.
+    Raises `workflows_unknown` if no kinds of events remain.
     """
     if not kinds:
         return _union(EventFilter(package.original_id) for _, package in deployment.packages)

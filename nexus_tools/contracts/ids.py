@@ -1,7 +1,7 @@
 """Object IDs that anyone can compute, with the rules of the Move module `sui::derived_object`.
 
-An ID is derived from a registry and a key. The key of a tool or a workflow is its FQN, and the key
-of a name is the name itself, as ASCII strings. The key of a leader is its index.
+An object ID is derived from a registry and a key. The key of a tool or a workflow is its FQN, and
+the key of a name is the name itself. Both are ASCII strings. The key of a leader is its index.
 """
 
 from nexus_tools.sui.bcs import string, u64
@@ -35,5 +35,5 @@ def leader_id(registry: Address, index: int) -> Address:
 
 
 def fqn_field_id(table: Address, index: int) -> Address:
-    """Return the ID of the dynamic field with the FQN at `index` of a registry's table of FQNs."""
+    """Return the ID of the dynamic field that stores entry `index` of a registry's FQN table."""
     return dynamic_field_id(table, TYPE_TAG.encode(Primitive.U64), u64.encode(index))

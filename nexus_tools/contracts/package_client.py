@@ -1,4 +1,4 @@
-"""The base class of all registry services. It reads objects and sends transactions."""
+"""The base class of all registry services. The class reads objects and sends transactions."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Self, TypeVar, TypeVarTuple
@@ -25,7 +25,7 @@ Sent = Executed | SimulatedTransaction
 async def execute_or_simulate(
     client: SuiClient, builder: TransactionBuilder, *, dry_run: bool, budget: int | None = None
 ) -> Sent:
-    """Execute a transaction or, in a dry run, simulate it. Raises an error if it fails."""
+    """Execute a transaction or, in a dry run, simulate it. Raises an error on failure."""
     if not dry_run:
         return await client.execute(builder, budget=budget)
     simulated = await client.simulate(builder)
@@ -38,7 +38,7 @@ class PackageClient:
     """A client with a deployment. With `dry_run`, transactions are simulated and never signed."""
 
     subject: ClassVar[str] = ""
-    """The kind of the object, for abort messages that tools and leaders share."""
+    """The noun for the object in abort messages that tools and leaders share."""
 
     def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
         self.client = client
@@ -58,8 +58,8 @@ class PackageClient:
     ) -> Sent:
         """Execute a transaction or, in a dry run, simulate it.
 
-        If one of the packages aborts, raises the error of `explain_abort`. Otherwise, raises the
-        errors of `SuiClient.execute`.
+        Raises the error of `explain_abort` if one of the packages aborts, or the errors of
+        `SuiClient.execute`.
         """
         try:
             return await execute_or_simulate(
@@ -92,7 +92,10 @@ class PackageClient:
         *arguments: *Ts,
         amount_mist: int,
     ) -> Sent:
-        """Send a transaction that calls one function with a coin of `amount_mist` at the end."""
+        """Send a transaction that calls one function with a coin as the last argument.
+
+        The coin has the value `amount_mist`.
+        """
         builder = TransactionBuilder()
         coin = builder.split_coins(builder.gas, [amount_mist])[0]
         function(builder, self.deployment.package_of(function), *arguments, coin)
@@ -114,7 +117,7 @@ class PackageClient:
         return self.deployment.decode(value, kind)
 
     def decode(self, value: Object | None, kind: type[Kind]) -> Kind | None:
-        """Decode an object of the packages; None if it does not exist."""
+        """Decode an object of the packages, or return None if it does not exist."""
         return None if value is None else self.deployment.decode(value, kind)
 
     async def find_all(self, ids: Sequence[Address], kind: type[Kind]) -> list[Kind | None]:

@@ -43,7 +43,7 @@ def _value_argument(
         case Value.InlineChunks(chunks):
             return value.inline_chunks(builder, package, chunks)
         case Value.InlineList(parts):
-            # Each part is a separate argument, because a list may exceed the limit of an argument.
+            # Each part is a separate argument, because a list may exceed the size of an argument.
             arguments = [builder.pure(vector(byte_vector), part) for part in parts]
             return value.inline_list(builder, package, builder.make_move_vec(arguments, _PART))
         case Value.Remote(storage, key):

@@ -32,7 +32,7 @@ from nexus_tools.sui.types.object import MAX_MOVE_PACKAGE_SIZE
 Migration = Callable[[TransactionBuilder], None]
 
 _STORAGE_MIST_PER_BYTE = 7_600
-"""76 storage units at 100 MIST: `obj_data_cost_refundable` and `storage_gas_price`."""
+"""The storage cost: 76 units (`obj_data_cost_refundable`) at 100 MIST (`storage_gas_price`)."""
 
 _SPARE_PERCENT, _SPARE_MIST = 20, 50_000_000
 """The cost of a publication beyond its modules: tables of the package, new objects, and gas."""
@@ -59,7 +59,7 @@ def _check_size(modules: Sequence[bytes]) -> None:
 
 
 def _migrations(deployment: Deployment) -> tuple[Migration, ...]:
-    """Return a function for each registry that adds the migration of the registry."""
+    """Return one function for each registry, which adds the migration of that registry."""
     package, admin = deployment.package, deployment.admin
     tools, leaders = deployment.tool_registry, deployment.leader_registry
     migrations: tuple[Migration, ...] = (
@@ -74,7 +74,7 @@ def _migrations(deployment: Deployment) -> tuple[Migration, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """The result of `publish`. A dry run ends after one step, and its `deployment` is None."""
+    """The result of `publish`. A dry run ends after one step, and has no `deployment`."""
 
     sent: tuple[Sent, ...]
     deployment: Deployment | None
@@ -84,8 +84,8 @@ class PublishResult:
 class UpgradeResult:
     """The result of `upgrade`. `sent` is None if the version is already published.
 
-    `deployment` has the newest version on chain. `version` is the number of the published version,
-    counted from 1. In a dry run, it is the number that the upgrade would get.
+    `deployment` contains the newest version on chain. `version` is the number of the published
+    version, counted from 1. In a dry run, `version` is the number that the upgrade would get.
     """
 
     sent: Sent | None
@@ -95,7 +95,7 @@ class UpgradeResult:
 
 @validate_arguments
 class Publisher:
-    """Publishes packages and their next versions. With `dry_run`, transactions are simulated.
+    """A publisher of packages and their next versions. With `dry_run`, it simulates transactions.
 
     In addition to the documented errors, every method raises the errors of `SuiClient`.
     """
@@ -162,7 +162,7 @@ class Publisher:
     ) -> PublishResult:
         """Publish the package of workflows for a deployment, and create the registry of workflows.
 
-        Only the admin can do this. The method sends two transactions. `done` contains the
+        Only the admin can call this method, which sends two transactions. `done` contains the
         transactions that an earlier attempt executed. Raises `not_admin`.
         """
         require_admin(self.client.address, await self._admin(deployment))
@@ -221,8 +221,8 @@ class Publisher:
         has locked the package, anyone may publish the proposed upgrade in its time window. Without
         a lock, the sender needs the `UpgradeCap` and the admin role.
 
-        Raises `package_outdated`. With a lock, raises the errors of `UpgradeLocks.execute`. Without
-        a lock, raises `upgrade_cap_unknown`, `cap_not_yours` or `not_admin`.
+        Raises `package_outdated`. Raises the errors of `UpgradeLocks.execute` if the package is
+        locked, or else `upgrade_cap_unknown`, `cap_not_yours` or `not_admin`.
         """
         original_id = deployment.package_of_kind(part).original_id
         versions = await self.client.package_versions(original_id)
@@ -249,7 +249,7 @@ class Publisher:
         return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
 
     async def migrate(self, deployment: Deployment) -> Sent | None:
-        """Migrate the registries in one transaction. From then on, they accept only this version.
+        """Migrate the registries in one transaction, so that they accept only this version.
 
         Return None if no registry needs a migration. Raises `not_admin`.
         """
@@ -270,7 +270,7 @@ class Publisher:
         return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
 
     async def _create_dags(self, deployment: Deployment, workflows: Executed) -> Sent:
-        """Create the registry of workflows. `workflows` is the transaction with the package."""
+        """Create the registry of workflows. `workflows` is the transaction of the publication."""
         builder = TransactionBuilder()
         granted = permit.grant(builder, deployment.package, deployment.admin)
         dag_registry.create(builder, Package.at(workflows.published()), granted)
@@ -297,7 +297,7 @@ class Publisher:
         objects = await self.client.objects(versions)
         published = [compiled_modules(value, original=versions[0]) for value in objects]
         if published[-1] == modules:
-            # Even with equal modules, an upgrade is needed to link to newer dependencies.
+            # If the modules are equal, an upgrade is still needed to link to newer dependencies.
             return set(package.dependencies) <= linked_packages(objects[-1])
         if modules in published:
             raise WrongStateError(
@@ -313,7 +313,7 @@ class Publisher:
     ) -> bool:
         """Return whether a registry has an older version than the package.
 
-        Only the Move code contains its version, so the migration is simulated.
+        Only the Move code contains the package's version number, so the migration is simulated.
         """
         builder = TransactionBuilder()
         migrate(builder)
@@ -345,7 +345,7 @@ def publish(
     dependencies: Sequence[Address],
     keeper: Address | LockDeployment,
 ) -> None:
-    """Add the publication of a package. Its `UpgradeCap` goes to an address or is locked."""
+    """Add the publication of a package, and transfer its `UpgradeCap` to an address or lock it."""
     upgrade_cap = builder.publish(modules, dependencies)
     if isinstance(keeper, LockDeployment):
         upgrade_lock.lock(builder, keeper.package, keeper.locks, upgrade_cap)

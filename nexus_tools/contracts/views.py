@@ -35,7 +35,7 @@ _EXECUTION_WINDOW_MS = _DAY_MS  # collateral::EXECUTION_WINDOW_MS
 
 
 class SlashView:
-    """The base of `collateral::Slash`, a proposed slash. Times are in ms since 1970."""
+    """The base class of `collateral::Slash`, a proposed slash. Times are in ms since 1970."""
 
     __slots__ = ()
     proposed_at_ms: int
@@ -52,7 +52,7 @@ class SlashView:
 
 
 class CollateralView:
-    """The base of `collateral::Collateral`. Amounts are in MIST."""
+    """The base class of `collateral::Collateral`. Amounts are in MIST."""
 
     __slots__ = ()
     balance: int
@@ -84,7 +84,7 @@ class CollateralView:
 
     @property
     def is_sufficient(self) -> bool:
-        """Whether the balance is the required amount. If not, the tool or leader is suspended."""
+        """Whether the balance is the required amount. With less, a tool or leader is suspended."""
         return not self.is_claimed and self.shortfall_mist == 0
 
     def pending_slash(self, now_ms: int) -> Any:
@@ -95,13 +95,13 @@ class CollateralView:
     def claimable_at_ms(self) -> int | None:
         """The time from which the owner can claim the collateral.
 
-        It is None unless the tool or leader is unregistered.
+        The time is None unless the tool or leader is unregistered.
         """
         return None if self.unregistered_at_ms is None else self.unregistered_at_ms + self.delay_ms
 
 
 class DefinitionView:
-    """The base of `definition::Definition`."""
+    """The base class of `definition::Definition`."""
 
     __slots__ = ()
     fqn: str
@@ -115,7 +115,7 @@ class DefinitionView:
 
     @property
     def gas_mist(self) -> int:
-        """The gas payment for the caller of an on-chain tool's function; 0 for other tools."""
+        """The gas payment for the caller of an on-chain tool's function, or 0 for other tools."""
         return self.function.gas_mist if self.function else 0
 
     def document(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class DefinitionView:
 
 
 class ToolView:
-    """The base of `tool::Tool`."""
+    """The base class of `tool::Tool`."""
 
     __slots__ = ()
     definition: Any
@@ -152,19 +152,19 @@ class ToolView:
 
     @property
     def charge_mist(self) -> int:
-        """The tool's part of an invocation's cost: its price, and the gas of an on-chain tool."""
+        """The part of an invocation's cost that the tool determines: its price and its gas."""
         gas_mist: int = self.definition.gas_mist
         return self.price_mist + gas_mist
 
     @property
     def fqn(self) -> str:
-        """The FQN."""
+        """The FQN of the tool."""
         fqn: str = self.definition.fqn
         return fqn
 
     @property
     def state(self) -> ToolState:
-        """The state, which follows from the collateral."""
+        """The state of the tool, which is computed from its collateral."""
         if self.collateral.is_claimed:
             return ToolState.CLAIMED
         if self.collateral.unregistered_at_ms is not None:
@@ -188,7 +188,7 @@ class ToolView:
 
 
 class LeaderView:
-    """The base of `leader::Leader`."""
+    """The base class of `leader::Leader`."""
 
     __slots__ = ()
     accepting: bool
@@ -196,7 +196,7 @@ class LeaderView:
 
     @property
     def state(self) -> LeaderState:
-        """The state, which follows from the collateral and from the owner's setting."""
+        """The state of the leader, computed from its collateral and the owner's setting."""
         if self.collateral.is_claimed:
             return LeaderState.CLAIMED
         if self.collateral.unregistered_at_ms is not None:
@@ -212,14 +212,14 @@ class LeaderView:
 
 
 class SettlementView:
-    """The base of `invocation::InvocationRequested`: how the invocation is settled."""
+    """The base class of `invocation::InvocationRequested`, with the terms of the settlement."""
 
     __slots__ = ()
     settlement: Any
 
     @property
     def signers(self) -> tuple[bytes, ...]:
-        """The keys of the tool. One of them must sign the answer, unless there are none."""
+        """The public keys, one of which must sign the answer, or empty without a signature."""
         keys: tuple[bytes, ...] = getattr(self.settlement, "keys", ())
         return keys
 
@@ -231,7 +231,7 @@ class SettlementView:
 
 
 class InvocationView(SettlementView):
-    """The base of `invocation::Invocation`. Times are in ms since 1970."""
+    """The base class of `invocation::Invocation`. Times are in ms since 1970."""
 
     __slots__ = ()
     leaders: tuple[Address, ...]
@@ -242,22 +242,22 @@ class InvocationView(SettlementView):
 
     @property
     def is_closed(self) -> bool:
-        """Whether the invocation is settled, failed or expired. It then never changes again."""
+        """Whether the invocation is settled, failed or expired. A closed state is final."""
         # The variant classes are in the generated module, so only their names are known here.
         return type(self.state).__name__ != "Requested"
 
     @property
     def payment_mist(self) -> int:
-        """The prepayment in MIST. Closing refunds the unused part, so it is 0 afterwards."""
+        """The prepayment in MIST, which is 0 after the closing has refunded the unused part."""
         return self.payment
 
     @property
     def expires_at_ms(self) -> int:
-        """The end of the last leader's window."""
+        """The expiry of the invocation: the end of the last leader's time window."""
         return self.requested_at_ms + len(self.leaders) * self.window_ms
 
     def is_expired_at(self, now_ms: int) -> bool:
-        """Return whether no leader closed it in time, even if its state on chain is still open."""
+        """Return whether the invocation has expired, even if its on-chain state is still open."""
         if self.is_closed:
             return type(self.state).__name__ == "Expired"
         return now_ms >= self.expires_at_ms
@@ -268,14 +268,14 @@ class ScheduleState(StrEnum):
 
     ACTIVE = "active"
     PAUSED = "paused"
-    """The owner paused it, or it paused because executions failed."""
+    """The owner paused the schedule, or the schedule paused because executions failed."""
     FINISHED = "finished"
     """No more executions are planned."""
     CANCELLED = "cancelled"
 
 
 class ScheduleView:
-    """The base of `schedule::Schedule`. Amounts are in MIST."""
+    """The base class of `schedule::Schedule`. Amounts are in MIST."""
 
     __slots__ = ()
     funds: int
@@ -305,12 +305,12 @@ class RemoteReference(NamedTuple):
     key: bytes
 
     def as_json(self) -> dict[str, str]:
-        """Return the JSON object that stands for the remote value in the output of commands."""
+        """Return the JSON object that represents the remote value in the output of commands."""
         return {"storage": self.storage, "key": self.key.decode(errors="replace")}
 
 
 class PortsView:
-    """The base of `value::Ports`."""
+    """The base class of `value::Ports`."""
 
     __slots__ = ()
     values: tuple[tuple[str, Any], ...]
@@ -330,7 +330,7 @@ class PortsView:
         return {name: _json(name, value, fetched or {}) for name, value in self.values}
 
     def with_locations(self) -> dict[str, Any]:
-        """Return the values as `as_json` does, with locations instead of remote values."""
+        """Return the result of `as_json`, with locations instead of remote values."""
         return self.as_json({location: location.as_json() for _, location in self.remote()})
 
     def size(self) -> int:
@@ -339,7 +339,7 @@ class PortsView:
 
 
 def _function(function: Any) -> dict[str, Any]:
-    """Return the `function` of a definition document. Move writes types without `0x`."""
+    """Return the field `function` of a definition document. Move omits `0x` in type names."""
     return {
         "witness": f"0x{function.witness}",
         "type_arguments": list(function.type_arguments),
@@ -391,4 +391,4 @@ BASES = {
         "value::Ports": PortsView,
     }.items()
 }
-"""The base classes of structs, as the generator of the bindings expects them."""
+"""The base classes of structs, in the form that the generator of the bindings expects."""

@@ -19,8 +19,8 @@ WRAPPED = "ports"
 """The argument that holds all ports if they cannot be arguments themselves."""
 
 _REFERENCES = frozenset(("$ref", "$dynamicRef"))
-# Keywords of a whole document. All systems assume draft 2020-12, and systems with annotations have
-# a separate field for them.
+# Keywords that describe a whole document. All systems assume draft 2020-12, and systems with
+# annotations have a separate field for them.
 _OF_DOCUMENTS = ("$schema", "$id", ANNOTATIONS)
 
 
@@ -33,7 +33,7 @@ class Exportable(HasSchemas, Protocol):
 
     @property
     def type(self) -> str:
-        """The way in which the tool is called."""
+        """The kind of the tool, which determines how the tool is called."""
 
     @property
     def description(self) -> str:
@@ -93,9 +93,10 @@ def to_arguments_schema(
 
 
 def close_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy in which objects have `properties` and arrays have `items`, at least empty.
+    """Return a copy with `properties` in all objects and `items` in all arrays.
 
-    JSON Schema does not require these keywords, but some systems do.
+    The added keywords have empty values. JSON Schema does not require these keywords, but some
+    systems do.
     """
     document = SchemaDocument.parse(deepcopy(schema))
     for subschema in document.subschemas.values():
@@ -133,7 +134,8 @@ def _wrapped(input_schema: dict[str, Any]) -> dict[str, Any]:
 class ExportedTool:
     """A tool with its name in the other system.
 
-    `document` is the tool in that system's format. `warning` describes a loss in one sentence.
+    `document` is the tool in that system's format. `warning` describes information
+    that the conversion lost, in one sentence.
     """
 
     definition: ToolDefinition
@@ -163,7 +165,7 @@ class ExportedTool:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The tools for one system as the document that it reads.
+    """The document that a system reads, with its tools.
 
     `skipped` lists the tools that are not in the document, with reasons.
     """
@@ -174,7 +176,7 @@ class Export:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The skipped tools and the losses, as sentences."""
+        """Sentences about skipped tools, and about information that the conversion lost."""
         return (*self.skipped, *(tool.warning for tool in self.tools if tool.warning))
 
     def names(self) -> dict[str, dict[str, Any]]:

@@ -34,7 +34,7 @@ def export_tools(
 ) -> Export:
     """Return the document of `system`, one of `FORMATS`, with tools in the order of their FQNs.
 
-    `strict` applies to OpenAI's formats. Other formats ignore it.
+    `strict` applies to OpenAI's formats. Other formats ignore `strict`.
     """
     ordered = sorted({tool.fqn: tool for tool in definitions}.values(), key=lambda tool: tool.fqn)
     displayable_tools, skipped = sanitize_definitions(ordered)
@@ -56,7 +56,7 @@ def _anthropic(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> 
 
 
 def _gemini(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
-    """Return the only entry of `tools` in a request. It has all function declarations."""
+    """Return the only entry of a request's `tools`, which has all function declarations."""
     tools = tuple(gemini_tool(definition, names[definition.fqn]) for definition in definitions)
     return Export({"functionDeclarations": [tool.document for tool in tools]}, tools)
 
@@ -71,11 +71,11 @@ def _openapi(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Ex
 
 
 def _listed(tools: list[ExportedTool]) -> Export:
-    """Return the array for the member `tools` of a request."""
+    """Return the array for the field `tools` of a request."""
     return Export([tool.document for tool in tools], tuple(tools))
 
 
-# --- OpenAI: nested for Chat Completions, flat for the Responses API
+# --- OpenAI: nested objects for Chat Completions, and flat objects for the Responses API
 
 MAX_DESCRIPTION = 1_024
 
@@ -87,7 +87,7 @@ def chat_tool(definition: ToolDefinition, name: str, *, strict: bool = False) ->
     flat = response_tool(definition, name, strict=strict)
     function = {key: value for key, value in flat.document.items() if key != "type"}
     if not function["strict"]:
-        del function["strict"]  # False is the default, and other services do not know the field
+        del function["strict"]  # False is the default, and other services may reject the field
     document = {"type": "function", "function": function}
     return ExportedTool(definition, name, document, flat.arguments, flat.warning)
 
@@ -95,7 +95,7 @@ def chat_tool(definition: ToolDefinition, name: str, *, strict: bool = False) ->
 def response_tool(definition: ToolDefinition, name: str, *, strict: bool = False) -> ExportedTool:
     """Return the tool for the Responses API.
 
-    With `strict`, its schema is a strict copy of the input schema. If a strict copy is not
+    With `strict`, the tool's schema is a strict copy of the input schema. If a strict copy is not
     possible, a warning gives the reason.
     """
     arguments, warning = (
@@ -147,7 +147,7 @@ def anthropic_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     return ExportedTool(definition, name, document, arguments)
 
 
-# --- MCP, in the form in which our MCP server lists tools
+# --- MCP: the format in which our MCP server lists tools
 
 
 def mcp_tool(definition: ToolDefinition, name: str) -> ExportedTool:
@@ -178,7 +178,7 @@ def mcp_document(lent: Exportable, name: str) -> dict[str, Any]:
 
 
 def _of_type_object(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with its type `object` made explicit."""
+    """Return the schema with an explicit type `object`."""
     return {"type": "object", **schema}
 
 

@@ -79,10 +79,10 @@ def gemini_tool(definition: ToolDefinition, name: str) -> ExportedTool:
 
 
 class _Subset:
-    """The conversion of a schema to the subset. It may omit constraints, but does not add any.
+    """The conversion of a schema to the subset, which may omit constraints but does not add any.
 
     A reference is replaced by a copy of its target, so the result can be far larger than the
-    schema. Therefore its number of subschemas is limited.
+    schema. Therefore the number of subschemas in the result is limited.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -90,7 +90,7 @@ class _Subset:
         self._count = 0
 
     def parameters(self) -> Schema:
-        """Return the schema of all arguments. Without arguments, its `properties` are empty."""
+        """Return the schema of all arguments. Without arguments, the `properties` are empty."""
         root = self._document.root
         return self._object({"properties": {}, **root}, "") | {"type": "object"}
 

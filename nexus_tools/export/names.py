@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from nexus_tools.export.systems import MAX_NAME_LENGTHS
 from nexus_tools.tool import ToolFqn
 
-# Eight digits distinguish names that are similar by accident. More digits are for deliberate
-# collisions.
+# Eight digits prevent accidental collisions. Longer hashes are for names that collide on purpose.
 _DIGITS = (0, 8, 16, 32)
 
 
@@ -18,7 +17,7 @@ def export_names(fqns: Iterable[ToolFqn], system: str) -> dict[ToolFqn, str]:
     `xyz.example.math.add@1` becomes `xyz_example_math_add_v1`. Names that are too long are cut and
     end in eight hexadecimal digits of the FQN's SHA-256. Names that would be equal also end in
     digits of the hash. For `mcp`, our MCP server lists the tools under these names. To find the
-    tool of a name, look the name up in this table, and never parse it.
+    tool for a name, look up the name in this table. Do not parse the name.
     """
     longest = MAX_NAME_LENGTHS[system]
     unique_fqns = list(dict.fromkeys(fqns))
@@ -56,11 +55,11 @@ def mcp_name(fqn: ToolFqn, domain: str | None = None) -> str:
 
     `xyz.example.math.add@1` becomes `xyz_example_math_add_v1`, and in the domain `xyz.example` it
     becomes `math_add_v1`. The name of an FQN does not depend on the other tools in the list, and no
-    two FQNs share a name. Otherwise an attacker could register a tool that is called instead of
-    another. Therefore labels are joined by a separator that they do not contain: `_`, else `-`,
-    else `--`. If each separator would be ambiguous, or if the name is too long, the name ends with
-    16 hexadecimal digits of the FQN's SHA-256. It is then cut at its start if necessary. Fewer
-    digits would allow deliberate collisions.
+    two FQNs share a name. If two FQNs shared a name, an attacker could register a tool that is
+    called instead of another tool. Labels are joined by the first of the separators `_`, `-` and
+    `--` that they do not contain. If each separator would be ambiguous, or if the name is too long,
+    the name ends with 16 hexadecimal digits of the FQN's SHA-256. If necessary, the start of this
+    name is cut off. Fewer digits would allow deliberate collisions.
     """
     labels = [*_labels(fqn, domain), f"v{fqn.version}"]
     separator = _separator(labels)
@@ -72,16 +71,16 @@ def mcp_name(fqn: ToolFqn, domain: str | None = None) -> str:
 
 
 def _labels(fqn: ToolFqn, domain: str | None) -> list[str]:
-    """Return the labels after the domain."""
+    """Return the labels of an FQN after the domain."""
     prefix = f"{domain}."
     return fqn.unversioned.removeprefix(prefix).split(".")
 
 
 def _separator(labels: list[str]) -> str | None:
-    """Return a separator with which joined labels remain distinguishable, or None.
+    """Return a separator that keeps joined labels distinguishable, or None.
 
-    The version contains no separator, so it distinguishes the three kinds of names: `a-b_c_v1`
-    consists of the labels `a-b` and `c`, and `a-b_c-v1` of `a` and `b_c`.
+    The version contains no separator, so it shows which separator a name uses. For example,
+    `a-b_c_v1` consists of the labels `a-b` and `c`, and `a-b_c-v1` of the labels `a` and `b_c`.
     """
     joined = ".".join(labels)
     if "_" not in joined:

@@ -22,7 +22,7 @@ _PROBLEMS = {
 
 
 def openapi(definitions: Sequence[ToolDefinition], names: Mapping[ToolFqn, str]) -> Export:
-    """Return the document of all tools that HTTP can reach. Their schemas are components."""
+    """Return the document of all tools that HTTP can reach, with their schemas as components."""
     reachable, skipped = callable_by_http(definitions)
     paths_by_fqn, without_path = server_paths(reachable)
     tools = [_tool(tool, names[tool.fqn]) for tool in reachable if tool.fqn in paths_by_fqn]
@@ -141,8 +141,8 @@ def server_paths(
 ) -> tuple[dict[ToolFqn, tuple[str, str]], list[str]]:
     """Return the server and path of each tool's `/invoke`, and a sentence about each skipped tool.
 
-    A document contains each path once, regardless of the server. So if two tools have the same path
-    on different hosts, the first segments of one path move to its server URL.
+    A document contains each path once, regardless of the server. Therefore, if two tools have the
+    same path on different hosts, the first segments of one path become part of its server URL.
     """
     assigned: dict[ToolFqn, tuple[str, str]] = {}
     skipped = []

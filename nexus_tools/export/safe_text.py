@@ -43,7 +43,7 @@ def sanitize_definition(definition: T) -> T:
 def sanitize_definitions(
     definitions: list[ToolDefinition],
 ) -> tuple[list[ToolDefinition], tuple[str, ...]]:
-    """Return the definitions that are safe to show, and a sentence about each omitted one."""
+    """Return the definitions that are safe to show, and sentences about omitted definitions."""
     shown, skipped = [], []
     for definition in definitions:
         try:

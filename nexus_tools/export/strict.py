@@ -95,7 +95,7 @@ def _with_definitions(schema: Schema) -> Schema:
         pointer: f"{_OTHER.sub('_', pointer.rpartition('/')[2])}_{number}"
         for number, pointer in enumerate(outside)
     }
-    # The originals keep their positions, because other keywords may depend on them.
+    # The original targets keep their positions, because other keywords may depend on positions.
     targets = {names[pointer]: document.subschemas[pointer] for pointer in outside}
     document_schema = schema | {"$defs": schema.get("$defs", {}) | targets}
     return relocate_pointers(

@@ -14,7 +14,7 @@ from nexus_tools.export.safe_text import sanitize_definition
 from nexus_tools.sui.support.untrusted_text import markdown_text
 from nexus_tools.tool import ToolDefinition, ToolType, check_output_schema, protocol
 
-# The time for the network, in addition to the tool's own timeout.
+# The additional time for the network, beyond the tool's own timeout.
 _MARGIN_MS = 5_000
 
 _SUFFIX = ".template"
@@ -31,7 +31,7 @@ def write_unstract_tool(
 ) -> list[Path]:
     """Write an Unstract tool that calls the tool by HTTP, and return its files.
 
-    `timeout_ms` is the time limit of a call. Its default is the tool's own timeout plus 5 s. The
+    `timeout_ms` is the time limit of a call. The default is the tool's own timeout plus 5 s. The
     folder is created atomically. A folder that is not empty is replaced only if `overwrite` is set.
 
     Raises:
@@ -56,7 +56,7 @@ def write_unstract_tool(
 
 
 def _move(new_folder: Path, folder: Path, backup: Path) -> None:
-    """Replace the old folder by the new one. If that fails, restore the old one."""
+    """Replace the old folder with the new folder. If this fails, restore the old folder."""
     if not folder.exists():
         new_folder.rename(folder)
         return

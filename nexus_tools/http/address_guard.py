@@ -1,4 +1,4 @@
-"""The policy for network addresses. It is needed because an attacker may choose a tool's URL.
+"""The policy for network addresses, which is needed because an attacker may choose a tool's URL.
 
 The form of a URL is checked first. Then its host is resolved once, every address is checked, and
 the connection uses one of the checked addresses. Sources: the IANA registries of special-purpose
@@ -61,8 +61,8 @@ _SPECIAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
         ("ff00::/8", "multicast"),
     )
 )
-# All public IPv6 addresses are in this range (RFC 4291, section 2.4). The networks below it are not
-# public.
+# All public IPv6 addresses are in 2000::/3 (RFC 4291, section 2.4). The networks listed below are
+# special-purpose networks, which are not public.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _SPECIAL_GLOBAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
     (ip_network(network), what)
@@ -78,8 +78,8 @@ _SPECIAL_GLOBAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
 class AddressRefused(NotAllowedError, OSError):  # noqa: N818 - the name states the event
     """The error for an address or URL that is not allowed.
 
-    It is an `OSError`, because connection attempts raise it. `option` is the option that would
-    allow the address or URL, or empty if no option does.
+    The class derives from `OSError`, because connection attempts raise it. `option` is the option
+    that would allow the address or URL, or empty if no option does.
     """
 
     def __init__(self, message: str, option: str = "") -> None:
@@ -93,9 +93,9 @@ class AddressRefused(NotAllowedError, OSError):  # noqa: N818 - the name states 
 
 @dataclass(frozen=True, slots=True)
 class AddressGuard:
-    """The check for URLs and addresses. By default, it allows only https to public addresses.
+    """The policy for URLs and addresses. By default, only https to public addresses is allowed.
 
-    `networks` and `http` allow more. Empty `ports` allow every port.
+    `networks` and `http` extend the policy. If `ports` is empty, every port is allowed.
     """
 
     networks: tuple[IPNetwork, ...] = ()
@@ -126,8 +126,8 @@ class AddressGuard:
     def check_resolved(self, addresses: Iterable[str]) -> None:
         """Raise `AddressRefused` if `addresses` is empty, or any address is not allowed.
 
-        A single address that is not allowed is enough to refuse the name, because no honest name
-        has both public and private addresses.
+        One forbidden address is sufficient to refuse a name, because a legitimate name does not
+        have both public and private addresses.
         """
         candidates = [ip_address(address) for address in addresses]
         if not candidates:

@@ -1,9 +1,9 @@
 """HTTP/1.1 for embedded servers: uvicorn's protocol with limits for slow clients.
 
 uvicorn waits forever for the end of the request headers, and for a client that does not read its
-response. It accepts headers of any length. With a few bytes a minute, an untrusted client could
-therefore occupy a connection and its memory. The time for a request body is not limited here but by
-the application.
+response. uvicorn also accepts headers of any length. With a few bytes a minute, an untrusted client
+could therefore occupy a connection and its memory. The time for a request body is not limited here
+but by the application.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """One connection, which ends with status 408 or 431 (RFC 9110, RFC 6585) beyond a limit.
+    """One connection, which is closed with status 408 or 431 (RFC 9110, RFC 6585) beyond a limit.
 
     The time for headers starts with the connection or with the end of the previous response, so it
     also limits silent connections. A client that does not read its response is disconnected.
@@ -27,7 +27,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._head_bytes = 0
-        # The start of the wait for request headers; None during a request.
+        # The time when the wait for request headers started, or None during a request.
         self._idle_since: float | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._stall_alarm: asyncio.TimerHandle | None = None

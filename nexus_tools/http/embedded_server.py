@@ -1,6 +1,6 @@
 """An ASGI server that runs uvicorn inside a running event loop.
 
-It does not change the signal handlers, the logging or the event loop of the process.
+The server does not change the signal handlers, the logging or the event loop of the process.
 """
 
 import asyncio
@@ -41,8 +41,8 @@ async def serve_embedded(
     config = uvicorn.Config(app, **{**defaults, "timeout_graceful_shutdown": _GRACE_S, **options})
     server = uvicorn.Server(config)
     with listener:
-        # This does the same as `Server.serve`, which would also install signal handlers and check
-        # for the end ten times a second.
+        # This code is equivalent to `Server.serve`, which would also install signal handlers and
+        # check for the end ten times a second.
         try:
             config.load()
         except (OSError, ValueError) as error:
@@ -79,7 +79,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     # `socket.create_server` does not. Small responses would then wait for the peer's delayed ACK.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if sys.platform != "win32":  # on Windows it would let other programs take the port
+        if sys.platform != "win32":  # on Windows, the option would let other programs bind the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)

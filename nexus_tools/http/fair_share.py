@@ -2,8 +2,8 @@
 
 A slot cannot be taken back from a call that hangs, so some slots must stay free in advance. A key
 may take another slot while four times the number of its slots is less than the number of free
-slots. These are the dynamic thresholds of Choudhury and Hahne, "Dynamic Queue Length Thresholds for
-Shared-Memory Packet Switches", 1998. For example, one tool gets at most 820 of 4 096 slots. Ten
+slots. This rule is the dynamic threshold of Choudhury and Hahne, "Dynamic Queue Length Thresholds
+for Shared-Memory Packet Switches", 1998. For example, one tool gets at most 820 of 4 096 slots. Ten
 tools with unlimited demand get 293 slots each, and the other 1 166 slots stay free for further
 tools. To use up all slots, more than forty tools must hang at once. If slots are scarce, a released
 slot goes to the tool with the fewest slots (max-min fairness).
@@ -21,20 +21,20 @@ _FREE_PER_SLOT = 4
 
 
 class FairShare(Generic[Key]):
-    """A set of `total` slots. One key gets at most `each` of them."""
+    """A set of `total` slots. Each key gets at most `each` slots."""
 
     def __init__(self, total: int, each: int) -> None:
         self._free = total
         self._max_per_key = each
         self._slot_counts: dict[Key, int] = {}
         self._queues: dict[Key, OrderedDict[asyncio.Future[None], None]] = {}
-        # The waiting keys by their number of slots, so that finding the next key takes the same
-        # time with any number of keys.
+        # The waiting keys, grouped by their number of slots, so that finding the next key takes
+        # constant time.
         self._waiting: list[OrderedDict[Key, None]] = [OrderedDict() for _ in range(each + 1)]
 
     @asynccontextmanager
     async def slot(self, key: Key) -> AsyncIterator[None]:
-        """Hold a slot during the context."""
+        """Hold a slot inside the context."""
         await self.acquire(key)
         try:
             yield
@@ -62,16 +62,16 @@ class FairShare(Generic[Key]):
             if turn in queue:
                 self._leave_queue(key, turn)
             elif not turn.cancelled():
-                self.release(key)  # the cancelled request already had the slot
+                self.release(key)  # the cancelled request had already received the slot
             raise
 
     def release(self, key: Key) -> None:
-        """Release a slot of a key, and give free slots to the waiting keys with the fewest."""
+        """Release a slot, and assign free slots to the waiting keys that hold the fewest slots."""
         self._change_count(key, -1)
         while (following := self._next_key()) is not None:
             turn = next(iter(self._queues[following]))
             self._leave_queue(following, turn)
-            if not turn.cancelled():  # else its task was cancelled but has not run yet
+            if not turn.cancelled():  # a cancelled task may not have run yet
                 self._change_count(following, 1)
                 turn.set_result(None)
 
@@ -99,6 +99,6 @@ class FairShare(Generic[Key]):
         self._slot_counts[key] = before + by
         if key in self._queues:
             del self._waiting[before][key]
-            self._waiting[before + by][key] = None  # at the end, so that equal keys alternate
+            self._waiting[before + by][key] = None  # append, so that equal keys alternate
         if not self._slot_counts[key]:
             del self._slot_counts[key]

@@ -1,8 +1,8 @@
 """The Leader's HTTP client, which connects only to checked addresses.
 
-For each connection, aiohttp calls the resolver once and connects to the returned address. It uses
-the host name of the URL in `Host` and in TLS (SNI and certificate). The client uses no proxies,
-cookies or environment variables, and follows no redirects.
+For each connection, aiohttp calls the resolver once and connects to the returned address. aiohttp
+uses the host name of the URL in `Host` and in TLS (SNI and certificate). The client uses no
+proxies, cookies or environment variables, and follows no redirects.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from nexus_tools.http.fair_share import FairShare
 from nexus_tools.tool import protocol
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
-"""A function from a host name to its IP addresses as text. It raises `OSError` if it has none."""
+"""A function that resolves a host name to IP addresses, or raises `OSError` for an unknown name."""
 
 MAX_HEADERS = 64
 MAX_HEADER_BYTES = 8_190
@@ -41,7 +41,10 @@ _HEADERS = {
 
 
 class SystemResolver:
-    """The operating system's resolver. It runs in separate threads because lookups can be slow."""
+    """The operating system's resolver.
+
+    The resolver runs in separate threads, because lookups can be slow.
+    """
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_RESOLVER_THREADS, thread_name_prefix="resolver")
@@ -185,8 +188,8 @@ class Response:
 class NoResponseError(Exception):
     """The error for a connection that failed or broke before the response was complete.
 
-    The message is for users. `refusal` is why the Leader does not connect to the address. Only the
-    operator may see the refusal.
+    The message is for users. `refusal` is the reason why the Leader does not connect to the
+    address. Only the operator may see the refusal.
     """
 
     def __init__(self, message: str, refusal: str = "") -> None:
@@ -265,7 +268,7 @@ def _abort(response: aiohttp.ClientResponse) -> None:
 
 
 async def _problem(response: aiohttp.ClientResponse) -> bytes:
-    """Return the problem document if the meaning of the status depends on it, else no bytes."""
+    """Return the problem document if the meaning of the status depends on it, else empty bytes."""
     is_plain = _header(response, "Content-Encoding", "identity").lower() == "identity"
     if response.status not in protocol.STATUSES_WITH_CODE or not is_plain:
         return b""
@@ -288,14 +291,14 @@ def _header(response: aiohttp.ClientResponse, name: str, default: str) -> str:
 
 
 def _guard_refusal(error: BaseException | None) -> str:
-    """Return why the guard refused the address, if that is the cause of an error."""
+    """Return the reason why the guard refused the address, or "" if an error has another cause."""
     while error is not None and not isinstance(error, AddressRefused):
         error = error.__cause__
     return "" if error is None else str(error)
 
 
 def _public_message(error: Exception) -> str:
-    """Return a description of an error for publication on chain, so without addresses."""
+    """Return a description of an error without addresses, because it is published on chain."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         return "the tool's TLS certificate is not trusted"
     if isinstance(error, aiohttp.ClientConnectorError):

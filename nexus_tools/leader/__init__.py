@@ -1,7 +1,7 @@
-"""The Leader daemon: it takes invocations from the chain, calls tools, and records the outcomes.
+"""The Leader daemon, which reads invocations from the chain, calls tools, and records outcomes.
 
-Start reading in `leader` (start, work, stop) and `assembly` (how the components are wired). The
-module `dispatcher` handles one invocation.
+Start reading with the modules `leader` (start and stop) and `assembly` (creation of the
+components). The module `dispatcher` handles one invocation.
 """
 
 from nexus_tools.leader.chain.chain import FoundTool

@@ -1,4 +1,4 @@
-"""The wiring of a Leader: which components it has and what each one depends on."""
+"""The wiring of a Leader: its components and their dependencies."""
 
 import asyncio
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ _STORAGE_CONNECTIONS = 64
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The objects that exist before a Leader connects to its node."""
+    """The objects that a Leader needs before it connects to its node."""
 
     config: LeaderConfig
     chain: Chain
@@ -187,9 +187,10 @@ async def _calls(
 async def _storages(
     dependencies: Dependencies, stack: AsyncExitStack, resolve: Resolve
 ) -> Mapping[str, Fetch]:
-    """Return the storages of the dependencies and of the configuration, by name.
+    """Return the storages of `dependencies` and of its configuration, by name.
 
-    The operator trusts the hosts of configured storages, so any network and port is allowed.
+    The operator trusts the hosts of the configured storages, so their networks and ports are not
+    restricted.
     """
     urls = dependencies.config.storages
     if not urls:

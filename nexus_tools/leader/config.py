@@ -45,13 +45,13 @@ class LeaderConfig(pydantic.BaseModel):
     """Private, loopback or other special-purpose networks to which connections are allowed."""
 
     allowed_ports: frozenset[int] = frozenset()
-    """TCP ports to which connections are allowed. Empty allows all."""
+    """TCP ports to which connections are allowed. An empty list allows all ports."""
 
     max_pending: int = Field(default=20_000, ge=1, le=1_000_000)
     """Maximum number of pending invocations. At the limit, the Leader stops reading events."""
 
     max_concurrent: int = Field(default=4_096, ge=1, le=65_536)
-    """Maximum number of concurrent tool calls. One tool gets at most a fifth of them."""
+    """Maximum number of concurrent tool calls. One tool gets at most a fifth of this number."""
 
     max_concurrent_per_tool: int = Field(default=256, ge=1, le=10_000)
     """Maximum number of concurrent calls of one tool."""
@@ -60,7 +60,7 @@ class LeaderConfig(pydantic.BaseModel):
     """Maximum size of a request body that is sent to a tool."""
 
     max_response_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
-    """Maximum size of a response body. The size that an invocation pays for may lower it."""
+    """Maximum size of a response body. The outcome size of an invocation may lower this limit."""
 
     storages: Mapping[str, str] = Field(default_factory=dict)
     """Storages of remote values as `NAME=URL`, where the URL contains `{key}`."""
@@ -72,7 +72,7 @@ class LeaderConfig(pydantic.BaseModel):
     """Timeout for fetching the remote values of an invocation, which then fails."""
 
     retry_delay_ms: int = Field(default=200, ge=1, le=60_000)
-    """Approximate delay before the second attempt of a call. It doubles with each attempt."""
+    """Approximate delay before the second attempt of a call, which doubles with each attempt."""
 
     max_retry_delay_ms: int = Field(default=5_000, ge=1, le=60_000)
     """Maximum delay between two attempts of a call, unless the tool requests a longer delay."""
@@ -81,19 +81,19 @@ class LeaderConfig(pydantic.BaseModel):
     """Consecutive failures to reach a tool after which its calls are paused."""
 
     breaker_open_ms: int = Field(default=5_000, ge=1, le=600_000)
-    """Length of the pause of a tool's calls, after which one call tries whether it responds."""
+    """Pause of a tool's calls, after which one trial call checks whether the tool responds."""
 
     signing_key: Path | None = None
-    """PEM file of the Ed25519 key that signs calls. Without it, tools that sign are not called."""
+    """PEM file of the Ed25519 key that signs calls. Without a key, tools that sign are skipped."""
 
     check_meta: bool = True
     """Whether to compare a tool's `/meta` with the chain before its first invocation."""
 
     meta_lifetime_ms: int = Field(default=600_000, ge=1_000, le=86_400_000)
-    """How long the result of the comparison with `/meta` is valid."""
+    """Time for which the result of the comparison with `/meta` is valid."""
 
     closing_margin_ms: int = Field(default=2_000, ge=0, le=60_000)
-    """Safety margin before the leader's window ends. The Leader waits for no response in it."""
+    """Safety margin before the leader's window ends, in which the Leader awaits no responses."""
 
     max_batch_size: int = Field(default=32, ge=1, le=64)
     """Maximum number of invocations that one transaction closes."""
@@ -105,10 +105,10 @@ class LeaderConfig(pydantic.BaseModel):
     """Maximum number of closing transactions in flight. Further outcomes wait for a batch."""
 
     max_unpaid_gas_units: int = Field(default=4_000, ge=1_500, le=1_000_000_000)
-    """Gas units that the executions of one owner may cost beyond what they pay. Then they wait."""
+    """Gas units that one owner's executions may cost beyond their payments before they wait."""
 
     max_unpaid_tool_mist: int = Field(default=60_000_000, ge=0, le=10**15)
-    """MIST that calls of one author's on-chain tools may cost beyond what they pay."""
+    """MIST that calls of one author's on-chain tools may cost beyond their payments."""
 
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
     """Interval between reads of the chain's clock while a task waits for a time."""
@@ -126,16 +126,16 @@ class LeaderConfig(pydantic.BaseModel):
     """Interval between reads of the balances and the collateral."""
 
     max_closed_log_lines: int = Field(default=10, ge=0, le=10_000)
-    """Maximum number of log lines about closed invocations per second. The rest is counted."""
+    """Maximum number of log lines about closed invocations per second. The rest is only counted."""
 
     stop_timeout_ms: int = Field(default=20_000, ge=0, le=600_000)
-    """How long a stop waits for work in progress."""
+    """Time for which a stopping Leader waits for work in progress."""
 
     lookback_ms: int = Field(default=600_000, ge=0)
-    """How far back a new journal reads events. Invocations must not stay open for longer."""
+    """Age of the oldest events that a new journal reads. Older open invocations are not found."""
 
     retention_ms: int = Field(default=7 * 86_400_000, ge=0)
-    """How long the journal keeps closed invocations."""
+    """Time for which the journal stores closed invocations."""
 
     @field_validator(*_LIST_SETTINGS, mode="before")
     @classmethod
@@ -162,11 +162,11 @@ class LeaderConfig(pydantic.BaseModel):
     @classmethod
     def _check_storages(cls, value: Mapping[str, str]) -> Mapping[str, str]:
         for name, url in value.items():
-            parts = urlsplit(url)  # `parts.port` raises `ValueError` too
+            parts = urlsplit(url)  # `parts.port` also raises `ValueError`
             if not name or parts.scheme not in ("http", "https") or not parts.hostname:
                 raise ValueError("expected NAME=URL with an http or https URL")
             if parts.port == 0 or url.count(KEY) != 1 or KEY not in parts.path + parts.query:
-                raise ValueError(f"expected a URL with {KEY} exactly once, after its host")
+                raise ValueError(f"expected a URL with {KEY} exactly once in its path or query")
         return value
 
     @classmethod
@@ -190,9 +190,9 @@ class LeaderConfig(pydantic.BaseModel):
 
 
 def _describe_errors(error: pydantic.ValidationError, variables: Collection[str]) -> str:
-    """Return each invalid setting with the reason. The value is omitted, as it may be a secret.
+    """Describe each invalid setting. Omit the value, because it may be a secret.
 
-    A setting in `variables` is named by its environment variable, as the operator wrote it.
+    The description of a setting in `variables` contains the name of its environment variable.
     """
     problems = error.errors(include_input=False, include_url=False)
     descriptions = []

@@ -25,12 +25,12 @@ from nexus_tools.tool import Failure, FailureReason, Outcome
 
 _log = get_logger("nexus_tools.leader")
 
-# A node that lags behind the node that reported the invocation may not have the object yet.
+# If the node lags behind the node that reported the invocation, it may not have the object yet.
 _READS_BEFORE_MISSING = 3
 
 
 class Dispatcher:
-    """Handles a journal entry from its current stage until the invocation is closed."""
+    """A handler of journal entries from their current stage until the invocation is closed."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Dispatcher:
         self._accounts = accounts
 
     async def dispatch(self, entry: Entry) -> Closure:
-        """Dispatch an invocation, and return how it was closed after the journal recorded that.
+        """Dispatch an invocation, and return its closure after the journal has recorded it.
 
         An unexpected error never fails an invocation. The invocation is dispatched again until it
         expires.
@@ -130,7 +130,7 @@ class Dispatcher:
     async def _read(
         self, assignment: Assignment
     ) -> tuple[InvocationObject, FoundTool | None] | ClosureKind:
-        """Return the current invocation and tool, or the closure kind if it is closed."""
+        """Return the current invocation and tool, or the closure kind of a closed invocation."""
         missing = 0
         while self._clock.now_ms() < assignment.expires_at_ms:
             try:
@@ -139,7 +139,7 @@ class Dispatcher:
                 )
             except NexusError as error:
                 self._metrics.trouble.labels("reader").inc()
-                if not isinstance(error, UnreachableError):  # the heartbeat reports it
+                if not isinstance(error, UnreachableError):  # the heartbeat reports the error
                     place = str(assignment.invocation)
                     _log.warning("unread", invocation=place, error=error.message)
                 await self._pause()
@@ -162,7 +162,7 @@ class Dispatcher:
         self, assignment: Assignment, invocation: InvocationObject, tool: FoundTool | None
     ) -> Outcome | None:
         """Return the outcome of the invocation, or None to leave it to the next leader."""
-        # A tool expects payment, so do not call it while no worker can close invocations.
+        # Do not call a tool while no worker can close invocations, because the tool must be paid.
         while self._workers.trouble and self._remaining_ms(assignment) > 0:
             await self._pause()
         left_ms = self._remaining_ms(assignment)
@@ -178,7 +178,7 @@ class Dispatcher:
         if not isinstance(result, Declined):
             return await self._record_outcome(assignment, result)
         if assignment.is_last:
-            # No other leader can get an answer, so the failure ends the requester's wait.
+            # No other leader can get an answer, so a failure is better than an expired invocation.
             return await self._record_outcome(assignment, result.failure)
         reason, detail = result.failure.reason.value, result.failure.detail
         place = str(assignment.invocation)
@@ -186,7 +186,7 @@ class Dispatcher:
         return None
 
     def _remaining_ms(self, assignment: Assignment) -> int:
-        """Return the time left until an outcome is no longer useful, in ms."""
+        """Return the time that remains to get an outcome, in ms."""
         now_ms = self._clock.now_ms()
         return assignment.outcome_by_ms(now_ms, self._config.closing_margin_ms) - now_ms
 
@@ -200,7 +200,7 @@ class Dispatcher:
     async def _call_on_chain(
         self, assignment: Assignment, target: InvocationObject, tool: FoundTool
     ) -> Closure | Failure | Declined:
-        """Call the tool's Move function, which closes the invocation, or return why that fails."""
+        """Call the tool's Move function, which closes the invocation, or return the failure."""
         run = await self._run_inputs(target.invocation)
         if isinstance(run, Failure):
             return run

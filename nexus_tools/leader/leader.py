@@ -39,14 +39,13 @@ T = TypeVar("T")
 
 
 class Leader:
-    """A daemon that works for one registered leader, whose ID is `id`.
+    """A daemon that works for one registered leader with the ID `id`.
 
-    `client` reads the chain and sends transactions. `signers` are the local keys of the leader's
-    workers, at least one. The workers pay gas and earn fees. Tool calls are signed with another
-    key, which the configuration names. `RequestSigning.load` raises if it cannot be used. `resolve`
-    looks up the hosts of tools and defaults to the system's resolver. `storages` maps the names of
-    storages to functions that fetch remote values. A storage in it replaces a configured storage
-    of the same name.
+    `client` reads the chain and sends transactions. `signers` are the local keys of one or more
+    workers of the leader. The workers pay gas and earn fees. The configuration names another key,
+    which signs tool calls. `RequestSigning.load` raises an error if that key is invalid. `resolve`
+    looks up the hosts of tools. Its default is the system's resolver. `storages` maps names to
+    functions that fetch remote values, and overrides configured storages of the same name.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class Leader:
         """Return the current problems by component; empty if the Leader is ready."""
         all_problems = {"node": self._heartbeat.trouble, "clock": self._clock.trouble}
         if self._parts is None:
-            all_problems["leader"] = "not started yet"
+            all_problems["leader"] = "the Leader has not started yet"
         else:
             all_problems["watcher"] = self._parts.watcher.trouble
             all_problems["workers"] = self._workers.trouble
@@ -93,10 +92,10 @@ class Leader:
         return {part: problem for part, problem in all_problems.items() if problem}
 
     async def run(self) -> None:
-        """Work until `stop` is called.
+        """Run the Leader until `stop` is called.
 
-        Problems with tools or with the node do not end it. If the node is unreachable, even at the
-        start, the Leader waits for it.
+        Problems with tools or the node do not stop the Leader. If the node is unreachable, even at
+        the start, the Leader waits until it responds.
 
         Raises:
             NexusError: The Leader cannot start (`leader_unknown`, `not_a_worker`, `wrong_chain`,
@@ -120,7 +119,7 @@ class Leader:
     # --- Starting
 
     async def _until_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """Return the result of `work`. If the Leader stops first, cancel it and return None."""
+        """Return the result of `work`. If the Leader stops first, cancel `work` and return None."""
         working = asyncio.create_task(work)
         stopping = asyncio.create_task(self._stopping.wait())
         try:
@@ -212,8 +211,8 @@ class Leader:
         """Detect a rollback of the node that happened while the Leader was not running.
 
         If an invocation is closed in the journal but open on the chain, the node was rolled back.
-        The event cursor may not show this. A node that only lags does not count as rolled back,
-        because invocations that were closed after the node's current time are not checked.
+        The event cursor may not reveal the rollback. A node that only lags is not considered rolled
+        back, because invocations that were closed after the node's current time are not checked.
         """
         while True:
             try:
@@ -229,7 +228,7 @@ class Leader:
                 return
 
     async def _watch(self, parts: Components, cursor: str | None) -> None:
-        """Follow events forever, and restart from an earlier position after each rollback."""
+        """Follow events forever, and start again from an earlier position after each rollback."""
         while True:
             watching = parts.group.create_task(parts.watcher.run(cursor))
             try:
@@ -244,10 +243,10 @@ class Leader:
     async def _reconcile(self, parts: Components) -> None:
         """Resume the work that a rollback of the chain reopened.
 
-        Invocations that were closed after the position of the rollback are open again, although the
-        journal records them as closed. The tasks of recorded invocations may be missing, because
-        the rollback may have interrupted a page. The watcher reads the events again but does not
-        start their tasks, because the journal already contains the invocations.
+        Invocations that were closed after the position of the rollback are open again, although
+        they are closed in the journal. Other invocations in the journal may not have a task,
+        because the rollback may have interrupted the processing of a page. The watcher reads the
+        events again, but does not start tasks for invocations that the journal already contains.
         """
         while self._chain.rolled_back.is_set():
             self._chain.rolled_back.clear()
@@ -270,10 +269,10 @@ class Leader:
             self._readiness.log_change(self.problems(), self._heartbeat.code)
 
     async def _check_clock_and_workers(self) -> None:
-        """Compare the clock with the chain's, and check whether the workers can pay again.
+        """Synchronize the clock with the chain, and check whether the workers can pay again.
 
-        This is a separate task from the heartbeat, because its reads may hang on a dead connection.
-        Only the heartbeat detects and replaces a dead connection.
+        This task is separate from the heartbeat, because reads may block on a dead connection. Only
+        the heartbeat detects and replaces a dead connection.
         """
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
@@ -281,7 +280,7 @@ class Leader:
             await self._workers.try_refresh()
 
     def _full_batch_mist(self, price: int) -> int:
-        """Return the most that a full closing transaction costs at a gas price, in MIST."""
+        """Return the maximum cost of a full closing transaction at a gas price, in MIST."""
         return full_batch_mist(self._config.max_batch_size, price)
 
     def _target_balance_mist(self, price: int) -> int:

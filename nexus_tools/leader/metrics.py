@@ -20,7 +20,7 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 _MAX_TOOLS = 100
 OTHER_TOOLS = "other"
-"""The label that counts all tools that were not active recently."""
+"""The label for the total of all tools that were not active recently."""
 
 
 class LeaderMetrics:
@@ -39,7 +39,7 @@ class LeaderMetrics:
             return Histogram(f"nexus_leader_{name}", text, registry=all_of_them, buckets=buckets)
 
         self.assigned = counter(
-            "invocations_assigned", "Invocations assigned to this leader, by its position.", "place"
+            "invocations_assigned", "Assigned invocations, by the leader's position.", "place"
         )
         self.closed = counter("invocations_closed", "Invocations closed, by result.", "how")
         self.failed = counter("invocations_failed", "Failures, by reason.", "reason")
@@ -58,13 +58,13 @@ class LeaderMetrics:
         self.transactions = gauge("closing_transactions", "Closing transactions in flight.")
         self.workers = gauge("workers", "Local keys that are workers of the leader.")
         self.fees_mist = counter("fees_mist", "Fees earned since the start.")
-        self.gas_mist = gauge("gas_mist", "Gas since the start, minus rebates and refunds.")
+        self.gas_mist = gauge("gas_mist", "Gas spent since the start, minus rebates and refunds.")
         self.balance_mist = gauge("balance_mist", "Balances of the workers, including coins.")
         self.collateral_mist = gauge("collateral_mist", "Collateral of the leader.")
         self.active = gauge("active", "Whether the leader receives new invocations.")
         self.earned_mist_per_hour = gauge(
             "earned_mist_per_hour",
-            "Fees minus gas in the last hour, or since the start if that is more recent.",
+            "Fees minus gas in the last hour, or since a more recent start.",
         )
         self.shortfall_mist = gauge(
             "shortfall_mist", "Amount that the workers lack for the next hour."
@@ -94,7 +94,7 @@ class LeaderMetrics:
 
     @contextmanager
     def tool_call(self, fqn: str) -> Iterator[None]:
-        """Measure one tool call, and count it as running."""
+        """Measure the duration of one tool call, and count it as running."""
         started = perf_counter()
         self.running.inc()
         try:
@@ -124,7 +124,7 @@ class _ToolTotals:
 
 
 class ToolCounts(Collector):
-    """Counters by tool, for the `most` tools that were active last.
+    """Counters by tool, for up to `most` tools that were active most recently.
 
     The number is limited because anyone can register any number of tools. The counts of an evicted
     tool are added to the label `other`, so that no sum decreases.

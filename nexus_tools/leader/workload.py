@@ -1,4 +1,4 @@
-"""The open invocations of a Leader: one task for each, from its assignment until it is closed."""
+"""The open invocations of a Leader, with one task for each invocation until it is closed."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ _log = get_logger("nexus_tools.leader")
 
 
 class Workload:
-    """Starts, counts and cancels the tasks of invocations. At most `capacity` run at once."""
+    """The tasks of open invocations, of which at most `capacity` run concurrently."""
 
     def __init__(
         self,
@@ -43,15 +43,15 @@ class Workload:
             await self._start(entry)
 
     async def start(self, assignments: Iterable[Assignment]) -> None:
-        """Start the tasks of new invocations. Wait while the capacity is exhausted."""
+        """Start the tasks of new invocations. Wait while `capacity` tasks run."""
         for assignment in assignments:
             await self._start(Entry(assignment, Stage.ASSIGNED, None))
 
     def drop(self, closed: Mapping[Address, ClosureKind]) -> None:
         """Drop invocations that the chain reports as closed.
 
-        An invocation in a transaction in flight is not dropped, because its task gets the result
-        from that transaction.
+        An invocation is not dropped while a transaction with its closing is in flight, because its
+        task gets the result from that transaction.
         """
         for invocation, kind in closed.items():
             if invocation not in self._tasks or self._queue.withdraw(invocation, kind):
@@ -61,7 +61,7 @@ class Workload:
                 self._closed.add(assignment, Closure(kind))
 
     async def drain(self, now_ms: int, seconds: float) -> None:
-        """Wait up to `seconds` for running tasks, then cancel the rest for the next start.
+        """Wait up to `seconds` for running tasks, and leave the others to the next start.
 
         A task whose window opens after `now_ms` (chain time) is cancelled immediately.
         """

@@ -1,4 +1,4 @@
-"""The origin of a tool: its owner, and how far the operator of this server can confirm it."""
+"""The origin of a tool: its owner, and the confirmation of the owner by a domain."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _DOMAIN = {
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The address of a tool's owner, or None, and the degree to which it is confirmed."""
+    """The address of a tool's owner, or None, and the degree to which the owner is confirmed."""
 
     owner: str | None
     trust: Trust

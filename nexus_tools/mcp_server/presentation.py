@@ -17,7 +17,7 @@ OWNER, ORIGIN = "nexus/owner", "nexus/origin"
 PRICE = "nexus/price_mist"
 """The name of the price in `_meta`, and in the results of the search mode's tools.
 
-For a workflow, it is the initial funds of an execution.
+For a workflow, the price is the initial funds of an execution.
 """
 
 
@@ -31,10 +31,10 @@ def declared(definition: Exportable) -> types.ToolAnnotations | None:
 class Presentation:
     """The settings that all tools of a server share.
 
-    If `domain` is given, all tools are in it or below it, and their names omit it. `annotate`
-    returns the known annotations of a tool. If calls are paid (`is_paid`), the caller pays the
-    tool's price and gas. `origins` returns the authors of tools. The server does not repeat hints
-    of unknown authors.
+    If `domain` is set, all tools are in this domain or its subdomains, and their names omit it.
+    `annotate` returns the known annotations of a tool. If calls are paid (`is_paid`), the caller
+    pays the tool's price and gas. `origins` returns the authors of tools. The server does not
+    repeat hints of unknown authors.
     """
 
     domain: str | None = None

@@ -21,7 +21,7 @@ _MAX_WORDS = 32
 _WORD = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
-# The weights of a word in the name, the domain, title and description, and the names of ports.
+# The weights of words in the four columns: name, domain, description (with title), and ports.
 _WEIGHTS = "8.0, 2.0, 3.0, 1.0"
 _TABLE = (
     "CREATE VIRTUAL TABLE tool USING fts5(name, domain, description, ports,"
@@ -63,7 +63,7 @@ class ToolIndex:
         )
 
     def find(self, query: str, limit: int, offset: int = 0) -> SearchResults:
-        """Return the tools with any word or word prefix of a query, or all without a word."""
+        """Return the tools with any word or word prefix of a query. No words select all tools."""
         words = _WORD.findall(_spaced(query))[:_MAX_WORDS]
         if not words:
             return SearchResults(tuple(self.tools[offset : offset + limit]), len(self.tools))
@@ -92,7 +92,7 @@ def _texts(definition: Exportable) -> Sequence[str]:
 
 
 def _spaced(text: str) -> str:
-    """Return the text with the words of `camelCase` separated. The index separates all others."""
+    """Return the text with spaces between `camelCase` words, which the index does not split."""
     return _CAPITAL.sub(" ", text)
 
 

@@ -1,4 +1,4 @@
-"""The search mode of the server: three tools that find, describe, and call all others."""
+"""The search mode of the server: three MCP tools that find, describe, and call tools."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -138,7 +138,7 @@ _TOOLS = [
 
 
 class SearchHandler:
-    """The request handler of the search mode. It has no client state, so all clients share it."""
+    """The request handler of the search mode, which all clients share because it is stateless."""
 
     def __init__(self, catalogue: Catalogue, presentation: Presentation) -> None:
         self._catalogue = catalogue
@@ -253,7 +253,7 @@ def _origin(definition: Exportable, origin: Origin) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Interface:
-    """The schemas of one of the three tools for a validator. Its output is not validated."""
+    """The schemas of one of the three tools for a validator, which validates only the input."""
 
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] = field(

@@ -46,7 +46,7 @@ _Result = TypeVar("_Result")
 _log = get_logger("nexus_tools.mcp_server.server")
 
 DEFAULT_PAGE_SIZE = 200
-"""The default page size. It is large because some clients read only the first page."""
+"""The default page size. The page size is large, because some clients read only the first page."""
 HTTP_PATH = "/mcp"
 
 _GRACE_S = 5
@@ -67,13 +67,13 @@ def mcp_server(
 ) -> Server[Any]:
     """Return an MCP server for all tools of a catalogue.
 
-    Pass it to `serve_stdio`, `http_app`, or a `Client`. In the mode `list`, each tool is an MCP
-    tool, and `page_size` limits the page of a `tools/list`. In the mode `search` there are three
-    tools, which find, describe, and call the others. If all tools are in `domain`, their names omit
-    the domain. `annotate` returns the annotations of a tool, by default the author's. If the caller
-    pays for calls (`is_paid`), descriptions include the cost. `origins` returns the authors of
-    tools. By default, all tools are the program's own. Text of other authors is marked, and their
-    hints are omitted unless their domain is proved.
+    Pass the server to `serve_stdio`, `http_app`, or a `Client`. In the mode `list`, each tool is an
+    MCP tool, and `page_size` limits the page of a `tools/list`. In the mode `search`, three MCP
+    tools find, describe, and call the tools of the catalogue. If all tools are in `domain`, their
+    names omit the domain. `annotate` returns the annotations of a tool, by default the author's. If
+    the caller pays for calls (`is_paid`), descriptions include the cost. `origins` returns the
+    authors of tools. By default, all tools are the program's own. Text of other authors is marked,
+    and their hints are omitted unless their domain is proved.
     """
     presentation = Presentation(domain, annotate, is_paid, origins)
     handler = (
@@ -87,13 +87,13 @@ def mcp_server(
         instructions=instructions,
         on_list_tools=_guarded(handler.list_tools),
         on_call_tool=_guarded(handler.call_tool),
-        # No argument is repeated in a header, so there is nothing to compare.
+        # No header repeats an argument, so the SDK does not need schemas to compare them.
         get_tool_input_schema=lambda _: None,
     )
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client over stdin and stdout until it closes them. Logs must go to stderr."""
+    """Serve one client on stdin and stdout until the client closes them. Log only to stderr."""
     async with stdio_server() as (reader, writer):
         await server.run(reader, writer, server.create_initialization_options())
 
@@ -133,7 +133,7 @@ async def serve_http(
     """Serve until cancelled. `on_ready` receives the URL. Port 0 selects a free port.
 
     `allowed_hosts` are further host names of the server. `allowed_origins` are the origins of web
-    pages that may use it.
+    pages that may use the server.
 
     Raises:
         NexusError: with code `address_unavailable`.
@@ -147,7 +147,7 @@ async def serve_http(
 
 
 class _ListHandler:
-    """The request handler of the list mode. It has no client state, so all clients share it."""
+    """The request handler of the list mode, which all clients share because it is stateless."""
 
     def __init__(self, catalogue: Catalogue, page_size: int, presentation: Presentation) -> None:
         self._catalogue = catalogue
@@ -197,7 +197,7 @@ class _ListHandler:
 
 
 def _guarded(handler: Callable[[Context, _Params], Awaitable[_Result]]) -> Any:
-    """Wrap a handler to only log unexpected errors, because their texts may contain secrets."""
+    """Wrap a handler to log unexpected errors and hide their texts, which may be secret."""
 
     async def guarded(context: Context, params: _Params) -> _Result:
         try:
@@ -230,14 +230,14 @@ def _plain_cursor(cursor: str | None) -> str | None:
 
 
 class SourceCheck:
-    """ASGI middleware that answers requests from web pages that are not allowed with 403."""
+    """ASGI middleware that rejects requests from disallowed web pages with the status 403."""
 
     def __init__(self, app: "ASGIApp", sources: AllowedSources) -> None:
         self._app = app
         self._sources = sources
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Pass a request on, or refuse it."""
+        """Forward a request, or refuse it."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
             refusal = self._sources.refusal(headers.get("host"), headers.get("origin"))

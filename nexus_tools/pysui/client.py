@@ -1,4 +1,4 @@
-"""Clients of ours that use pysui to select gas, and to sign and execute transactions."""
+"""Clients that use pysui to select gas, and to sign and execute transactions."""
 
 import asyncio
 from base64 import b64decode
@@ -30,7 +30,7 @@ from nexus_tools.sui.types.digest import transaction_digest
 
 
 class ExecutingClient(SuiClient):
-    """A client that reads the chain itself, and sends transactions through a pysui client.
+    """A client that reads the chain directly, and sends transactions through a pysui client.
 
     `program` is the pysui client. `signers` are the arguments `initial_sender` and
     `initial_sponsor` for its method `transaction`. `gas` are arguments for pysui's `build`, for
@@ -56,7 +56,7 @@ class ExecutingClient(SuiClient):
     async def inspect(
         self, builder: TransactionBuilder, sender: Address | None = None
     ) -> SimulatedTransaction:
-        """Run commands for their return values. Default: as the sender of the transactions."""
+        """Simulate commands, and return the result. The default sender is `address`."""
         return await super().inspect(builder, sender or self.address)
 
     async def simulate(
@@ -82,7 +82,7 @@ class ExecutingClient(SuiClient):
     ) -> Executed:
         """Build, simulate, sign and execute a transaction of pysui. Return it if it succeeded.
 
-        Without the simulation (`is_simulated`), a transaction that fails is executed and costs gas.
+        If `is_simulated` is False, a transaction that fails is executed and costs gas.
         `options` are arguments of pysui's `build`. Raises the errors of `SuiClient.execute`, or
         `pysui_failed`.
         """
@@ -96,7 +96,7 @@ class ExecutingClient(SuiClient):
         return executed
 
     async def _transaction(self, builder: TransactionBuilder) -> Any:
-        """Return a new transaction of pysui with the commands of a builder."""
+        """Return a new transaction of pysui that contains a builder's commands."""
         transaction = await self.program.transaction(**self._signers)
         add_commands(builder, transaction.builder)
         return transaction
@@ -106,15 +106,15 @@ class ExecutingClient(SuiClient):
         with connection_errors(self.network.url):
             try:
                 text: str = await transaction.build(**self.gas | options)
-            except (AttributeError, ValueError) as error:  # pysui has no errors of its own
+            except (AttributeError, ValueError) as error:  # pysui defines no exceptions
                 raise await self._explain(transaction, error) from error
         return text
 
     async def _explain(self, transaction: Any, error: Exception) -> NexusError:
         """Return the error for a transaction that pysui cannot build.
 
-        pysui reports only a text. Our client therefore builds the transaction again, because its
-        errors have codes. This is possible only if the sender pays the gas.
+        An error of pysui has only a text. Our client therefore builds the transaction again,
+        because our errors have codes. This is possible only if the sender pays the gas.
         """
         signers = transaction.signer_block
         if signers.sponsor is None:
@@ -146,17 +146,18 @@ class ExecutingClient(SuiClient):
             return await self.program.execute(command=command)
 
     def result_of(self, result: Any) -> Executed:
-        """Return the transaction that pysui executed. Raises an error if it failed."""
+        """Return the transaction that pysui executed. Raises an error for a failed transaction."""
         executed = executed_transaction(result, self.network.url)
         executed.raise_for_status()
         return executed
 
 
 class AddingClient(ExecutingClient):
-    """A client that adds commands to a started transaction of pysui, and executes nothing.
+    """A client that only adds commands to a started transaction of pysui.
 
-    The registry services call `simulate` in a dry run. It simulates only their own commands, with
-    the signers of the transaction. If the simulation succeeds, it adds the commands.
+    The registry services call `simulate` in a dry run. This method simulates only the commands of
+    the service, with the signers of the transaction. If the simulation succeeds, the method adds
+    the commands.
     """
 
     def __init__(self, client: ExecutingClient, transaction: Any, gas: dict[str, Any]) -> None:

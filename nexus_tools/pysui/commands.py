@@ -35,7 +35,7 @@ from nexus_tools.sui.types.transaction import (
 def add_commands(builder: TransactionBuilder, target: Any) -> None:
     """Append the inputs and commands of a builder to a `ProgrammableTransactionBuilder` of pysui.
 
-    If an object is already an input of the target, it becomes mutable if the builder needs that.
+    If the builder needs a mutable object that is already an input, the input becomes mutable.
     """
     # pysui looks up which objects are shared, so the type and the version do not matter here.
     objects = {
@@ -83,7 +83,7 @@ def _moved(command: Command, inputs: Mapping[int, InputArgument], first: int) ->
 
 
 def _mapped(move: Callable[[Argument], Argument], value: Any) -> Any:
-    """Return a field of a command, which is one argument or several, with arguments replaced."""
+    """Apply `move` to a field of a command, which contains one or several arguments."""
     return tuple(map(move, value)) if isinstance(value, tuple) else move(value)
 
 

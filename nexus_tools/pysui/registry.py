@@ -23,10 +23,10 @@ from nexus_tools.sui.network import Network
 class AddingMethods:
     """The methods of the registry that add commands to a started transaction.
 
-    Each method checks its arguments, and first simulates its own commands. It adds them only if the
-    simulation succeeds. The simulation does not include the commands that the transaction already
-    has. A method returns the result of its simulation. The final ID of an invocation is therefore
-    known only after the execution.
+    Each method checks its arguments, and first simulates its own commands. If the simulation
+    succeeds, the method adds the commands. The simulation does not include the commands that the
+    transaction already has. A method returns the result of its simulation. Therefore the final ID
+    of an invocation is known only after the execution.
     """
 
     tools: ToolRegistry

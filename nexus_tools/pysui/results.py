@@ -21,7 +21,7 @@ from nexus_tools.sui.rpc import SUI_PACKAGE, load_messages
 TESTED_PYSUI = ">=1.3,<=1.5.1"
 """The versions of pysui with which this package was tested."""
 
-_TIMEOUT_S = 60.0  # the longest time limit that pysui sets for a call
+_TIMEOUT_S = 60.0  # pysui's maximum timeout of a call
 
 
 def executed_transaction(result: Any, url: str) -> Executed:
@@ -52,7 +52,7 @@ def content_of(result: Any, url: str) -> Any:
 
 
 def pysui_failure(reason: object) -> NexusError:
-    """Return the error for a failure that only a text of pysui describes."""
+    """Return the error for a failure that pysui reports without an error code."""
     return WrongStateError(
         "pysui_failed",
         f"pysui cannot build or execute the transaction: {reason}",
@@ -81,7 +81,7 @@ def connection_errors(url: str) -> Iterator[None]:
 
 
 class _RpcCallError(RpcError):  # type: ignore[misc]  # grpc has no types
-    """A failed call of pysui, in the form that the gRPC library of our client uses."""
+    """A failed RPC of pysui, as an exception of the gRPC library that our client uses."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
@@ -89,7 +89,7 @@ class _RpcCallError(RpcError):  # type: ignore[misc]  # grpc has no types
         self._message = message
 
     def code(self) -> Status:
-        """Return the status. Its names are the same in all gRPC libraries."""
+        """Return the status. The names of statuses are the same in all gRPC libraries."""
         return self._status
 
     def details(self) -> str:

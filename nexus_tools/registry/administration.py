@@ -16,11 +16,11 @@ class Administration(PackageClient):
     """
 
     async def state(self) -> Admin:
-        """Return the admin object, with the admin and the address to which the role is offered."""
+        """Return the admin object, which contains the current admin and the offer of the role."""
         return await self.read(self.deployment.admin, Admin)
 
     async def offer(self, to: Address | None) -> Sent:
-        """Offer the role to an address. With None, withdraw the offer. Raises `not_admin`."""
+        """Offer the role to an address, or withdraw the offer with None. Raises `not_admin`."""
         require_admin(self.client.address, await self.state())
         return await self.call(calls.offer, self.deployment.admin, to)
 

@@ -1,4 +1,4 @@
-"""The checkpoint that created an object. Readers of its events skip all earlier checkpoints."""
+"""The checkpoint that created an object. Readers of its events skip earlier checkpoints."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from nexus_tools.sui.types.object import Shared
 
 
 async def cursor_before_creation(package: PackageClient, *objects: Address) -> Cursor | None:
-    """Return a cursor just before the checkpoint that created the first of these shared objects.
+    """Return a cursor before the checkpoint that created the oldest of these shared objects.
 
     Return None if one of the objects was deleted, or if the node has pruned its first version.
     """

@@ -1,8 +1,8 @@
 """Proof that the domain in a tool's name lists the tool's owner.
 
-The queried host is untrusted. So each request passes the Leader's address guard and follows no
-redirect. One deadline covers all hosts of a query. A query is for one tool only, because the host's
-operator learns who looks at the tool. Responses are cached for a day.
+The queried host is untrusted. Each request therefore passes the Leader's address guard and does not
+follow redirects. One deadline covers all hosts of a query. Each query is for only one tool, because
+the host's operator learns who looks up the tool. Responses are cached for a day.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from nexus_tools.tool import MAX_PROOF_BYTES, PROOF_PATH, DomainOwners, proof_ho
 DEADLINE_S = 10
 DOCUMENT_LIFETIME_S = 86_400
 ABSENCE_LIFETIME_S = 3_600
-"""Absence is cached for less time than a document, because the owner may soon publish a document.
+"""The lifetime of a cached absence, which is short because the owner may soon publish a document.
 """
 
 _PORT = 443
@@ -45,7 +45,7 @@ _NO_NAME_ERRORS = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_N
 
 
 class ProofState(StrEnum):
-    """The result of a query. Only `PROVED` confirms the owner."""
+    """The result of a query. Only `PROVED` confirms that the domain lists the owner."""
 
     PROVED = "proved"
     NOT_PROVED = "not_proved"
@@ -55,10 +55,10 @@ class ProofState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DomainProof:
-    """The answer to whether a domain lists an owner, with the reason.
+    """The result of a query whether a domain lists an owner, with the reason.
 
-    `host` is the host that decided, or None if no host did. `owners` are the owners that the host's
-    document lists for the registry, or None without a document.
+    `host` is the host whose response decided the result, or None. `owners` are the owners that the
+    host's document lists for the registry, or None if the host has no document.
     """
 
     state: ProofState
@@ -73,9 +73,9 @@ class DomainProof:
 
 
 class DomainProver:
-    """A client that queries domains. If a folder is given, it caches the responses there.
+    """A client that queries domains, and optionally caches the responses in a folder.
 
-    `now` returns the time in s since 1970.
+    `now` returns the time in seconds since 1970.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class DomainProver:
     ) -> DomainProof:
         """Query whether `domain` lists an owner for a registry on a chain.
 
-        `domain` is spelled as in FQNs. `fresh` bypasses the cache.
+        `domain` has the same form as in FQNs. `fresh` bypasses the cache.
         """
         try:
             hosts = proof_hosts(domain)
@@ -109,8 +109,8 @@ class DomainProver:
         """Return the decision of the nearest host that publishes a document.
 
         An unreachable host ends the query with `UNREACHABLE`. Otherwise an attacker who blocks a
-        host could let its parent domain decide. A host is skipped only if it does not exist or has
-        no document.
+        host could make the document of its parent domain decide. A host is skipped only if it does
+        not exist or has no document.
         """
         host = hosts[0]
         try:
@@ -129,7 +129,7 @@ class DomainProver:
         return DomainProof(ProofState.NOT_PROVED, f"no document is published at {_urls(hosts)}")
 
     async def _document(self, host: str, *, fresh: bool) -> DomainOwners | None:
-        """Return a host's document, or None. Raises `domain_unreachable` or `proof_invalid`."""
+        """Return a host's document if it exists. Raises `domain_unreachable` or `proof_invalid`."""
         cached = None if fresh else self._cache.get(host)
         status, body = cached or await self._query(host)
         document = _read(host, status, body)
@@ -214,7 +214,7 @@ def _invalid(host: str, problem: str) -> ValidationError:
 
 
 class _Cache:
-    """A cache of responses with one file per host. Entries are parsed as strictly as responses."""
+    """A cache of responses with one file per host. Cached responses are validated again."""
 
     def __init__(self, folder: Path | None, now: Callable[[], float]) -> None:
         self._folder = folder

@@ -42,7 +42,7 @@ def check_operator(tool: Tool, name: Name, wallet: Address) -> None:
 def check_registration_terms(
     settings: ToolSettings | LeaderSettings, locked_mist: int, delay_ms: int, name: str
 ) -> None:
-    """Check the collateral and the unregister delay of a registration against the settings.
+    """Check that the settings allow the collateral and the unregister delay of a registration.
 
     Raises `not_accepting`, `collateral_too_small` or `delay_too_long`.
     """
@@ -106,7 +106,7 @@ def check_shortfall(collateral: Collateral, name: str) -> int:
 
 
 def check_slash(collateral: Collateral, name: str, amount_mist: int) -> None:
-    """Check that the collateral is not claimed and that its slashes stay within half of it.
+    """Check that the collateral is not claimed, and that at most half of it is slashed in total.
 
     Raises `already_claimed` or `slash_too_large`.
     """
@@ -135,5 +135,5 @@ def check_key(key: bytes) -> None:
 
 
 def slash_executable_at_ms(collateral: Collateral) -> int | None:
-    """Return when the last proposed slash can be executed, in ms since 1970, or None."""
+    """Return the earliest execution time of the last proposed slash in ms since 1970, or None."""
     return collateral.slash.executable_at_ms if collateral.slash else None

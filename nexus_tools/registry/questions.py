@@ -35,8 +35,8 @@ class Question:
     """A question to an address, with its requester and deadline.
 
     Times are in ms since 1970. `execution` is None if the question was asked outside a workflow. If
-    the final status of the execution is already decided, such as `cancelled`, the answer has no
-    effect and `decided_status` is that status. Otherwise `decided_status` is empty.
+    the final status of the execution is already decided, for example `cancelled`, the answer has no
+    effect. `decided_status` is the decided final status, or empty.
     """
 
     invocation: Address
@@ -52,7 +52,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _OpenQuestion:
-    """An open invocation of the tool `ask`, its question and, inside a workflow, its attempt."""
+    """An open invocation of the tool `ask`, its question, and its attempt in a workflow or None."""
 
     question: Question
     invocation: Invocation
@@ -61,7 +61,7 @@ class _OpenQuestion:
 
 @validate_arguments
 class Questions(PackageClient):
-    """The questions of a deployment. Every method raises as `SuiClient` does."""
+    """The questions of a deployment. Every method raises the errors of `SuiClient`."""
 
     async def open(self, who: Address | None = None) -> list[Question]:
         """Return the open questions to an address, or to all addresses, oldest first."""
@@ -178,6 +178,6 @@ def _check_note(entry: _OpenQuestion, variant: str, note: str) -> None:
     if excess > 0:
         raise ValidationError(
             "note_too_long",
-            f"the note is {units.count(excess, 'byte')} larger than the requester paid for",
+            f"the note exceeds the size limit of the question by {units.count(excess, 'byte')}",
             hint=f"Shorten it to {max(0, len(note.encode()) - excess)} bytes.",
         )

@@ -1,4 +1,4 @@
-"""A tool server's cache of on-chain state: the accepted leaders and open invocations of its tools.
+"""A tool server's cache of the on-chain state of its tools, their leaders and open invocations.
 
 Each event triggers a new read, and a periodic read covers missed events. While the node is
 unreachable, the last state stays valid. A leader's key is accepted until a read finds that it was
@@ -38,25 +38,25 @@ from nexus_tools.tool_server import (
 )
 
 REREAD_INTERVAL_S = 60.0
-"""The time between complete reads if no event triggers one earlier."""
+"""The time between complete reads, unless an event triggers an earlier read."""
 
 MIN_READ_INTERVAL_S = 0.5
 """The minimum pause between two reads, which limits the load on the node."""
 
 PROOF_GRACE_S = 5.0
-"""The longest time that a request with an unknown key waits for the next read."""
+"""The maximum time for which a request with an unknown key waits for the next read."""
 
 MAX_WAITING_REQUESTS = 256
-"""The most requests that wait for a read. Further requests are rejected and must be retried."""
+"""The maximum number of requests that wait for a read. Further requests are rejected."""
 
 MAX_LEADERS = 1_024
-"""The most leaders that are cached for tools that accept any leader."""
+"""The maximum number of cached leaders for tools that accept any leader."""
 
 MAX_INVOCATIONS = 10_000
-"""The most invocations that are cached from events. A call for another invocation reads it."""
+"""The maximum number of invocations cached from events. Other invocations are read on demand."""
 
 MAX_PENDING_ANSWERS = 1_000
-"""The most pending answers whose outcomes a complete read looks up, in case an event was missed."""
+"""The maximum number of pending answers that a complete read checks, if events were missed."""
 
 _log = get_logger("nexus_tools.registry.tool_access")
 
@@ -69,14 +69,14 @@ class _OpenCall:
     leaders: tuple[Address, ...]
     expires_at_ms: int
     signers: Collection[bytes]
-    """The public keys. One of them must sign the answer. Empty if no signature is needed."""
+    """The public keys, one of which must sign the answer, or empty without a signature."""
 
 
 class ToolAccess:
-    """The on-chain state of a server's tools by FQN, whether registered or not.
+    """The on-chain state of a server's tools by FQN. The tools may be unregistered.
 
     The parameter `signatures` is the server's configuration. The property `signatures` adds the
-    keys that the chain lists. Use the object inside `following`.
+    on-chain keys. The state is valid only inside the context of `following`.
     """
 
     def __init__(
@@ -118,15 +118,15 @@ class ToolAccess:
         )
 
     def _can_sign(self, signers: Collection[bytes]) -> bool:
-        """Return whether the server has one of these keys, or no signature is needed."""
+        """Return whether the server has one of these keys, or the list of keys is empty."""
         key = self._signatures.key
         return not signers or (key is not None and key.public_key in signers)
 
     def _keys(self, fqn: str, signer: str) -> tuple[bytes, ...] | None:
         """Return the keys of a leader that the tool accepts, or None.
 
-        An inactive leader is included, because it must still close the invocations that name it. A
-        leader with incomplete collateral is not, because it cannot close invocations.
+        An inactive leader is accepted, because it must still close the invocations that name it. A
+        leader with incomplete collateral is not accepted, because it cannot close invocations.
         """
         tool, address = self._tools.get(fqn), _address(signer)
         leader = None if address is None else self._leaders.get(address)
@@ -138,9 +138,9 @@ class ToolAccess:
     async def _wait_for_read(self, signer: str) -> None:
         """Wait for the next read, which may find the signer or its key.
 
-        Anyone can trigger a read with an unknown name, so all waiting requests share one read.
-        Raises `NotReadyError` if the node is unreachable or slow, or if too many requests wait. In
-        both cases it stays unknown whether the key is valid, so the caller should retry.
+        Anyone can trigger a read with an unknown signer, so all waiting requests share one read.
+        Raises `NotReadyError` if the node is unreachable or slow, or if too many requests wait. The
+        caller should then retry, because the key may be valid.
         """
         if len(self._waiting) >= MAX_WAITING_REQUESTS:
             raise NotReadyError("too many requests wait for keys to be read from the chain")
@@ -156,7 +156,7 @@ class ToolAccess:
             raise _unreachable() from error
 
     async def _authorize(self, fqn: str, call: Call) -> None:
-        """Reject a call unless an open invocation of the tool names the leader.
+        """Raise an error unless an open invocation of the tool names the leader.
 
         Raises `NotAuthorizedError`, or `NotReadyError` while the node does not have the invocation.
         """
@@ -168,7 +168,7 @@ class ToolAccess:
             opened = await self._read_invocation(invocation)
         if opened.tool != self._ids[fqn] or leader not in opened.leaders:
             raise NotAuthorizedError(f"{invocation} does not name this tool and this leader")
-        # The chain's clock decides. Query it only if the deadline has passed by the local clock.
+        # The chain's clock decides, but query it only if the local time is after the deadline.
         if opened.expires_at_ms <= time() * 1_000 and opened.expires_at_ms <= await self._now_ms():
             raise NotAuthorizedError(f"the deadline of {invocation} has passed")
         if not self._can_sign(opened.signers):
@@ -227,11 +227,11 @@ class ToolAccess:
             self._set_signers(fqn, frozenset(tool.keys.keys))
 
     def _set_signers(self, fqn: str, signers: frozenset[bytes]) -> None:
-        """Set the keys of a tool. If the server's key is not among them, excuse its open answers.
+        """Set the keys of a tool. If they do not include the server's key, excuse pending answers.
 
-        The server signed its open answers with a key that was valid until now. The chain no longer
-        accepts that signature, so an honest leader must fail the invocation and is not to blame. An
-        attacker gains at most the open answers. A leader cannot cause the removal of a tool's key.
+        The server signed its pending answers with a key that was valid until now. The chain no
+        longer accepts these signatures, so leaders must fail the invocations and are not to blame.
+        An attacker can gain only the pending answers. A leader cannot remove a tool's key.
         """
         self._signers[fqn] = signers
         if not self._can_sign(signers):
@@ -248,7 +248,7 @@ class ToolAccess:
         ids = list(dict.fromkeys((*listed, *accepted)))
         current: dict[Address, Leader] = {}
         for leader_id, value in zip(ids, await self._client.objects(ids), strict=True):
-            with suppress(ValidationError):  # untrusted: the ID may not be a leader
+            with suppress(ValidationError):  # the untrusted ID may not be a leader
                 if value is not None:
                     current[leader_id] = self._deployment.decode(value, Leader)
         others = () if everything else previous
@@ -256,19 +256,19 @@ class ToolAccess:
         self._leaders = dict([*current.items(), *retained.items()][: len(listed) + MAX_LEADERS])
 
     async def _read_closed(self) -> None:
-        """Read the outcomes of pending answers, in case their events were missed.
+        """Read the outcomes of pending answers, because their events may have been missed.
 
         The outcome of a deleted invocation stays unknown.
         """
         pending = map(_address, self._signatures.answers.pending(MAX_PENDING_ANSWERS))
         for value in await self._client.objects([address for address in pending if address]):
-            with suppress(ValidationError):  # untrusted: the ID may not be an invocation
+            with suppress(ValidationError):  # the untrusted ID may not be an invocation
                 current = value and self._deployment.decode(value, Invocation)
                 if current and current.is_closed:
                     self._close(current.id, current.state)
 
     def _close(self, invocation: Address, state: object) -> None:
-        """Record the closing of an invocation, from its state or from an event."""
+        """Record the closing of an invocation. `state` is its on-chain state or a closing event."""
         self._invocations.pop(invocation, None)
         answers = self._signatures.answers
         match state:
@@ -290,7 +290,7 @@ class ToolAccess:
             )
 
     def _check_keys(self) -> None:
-        """Log each tool that lacks the server's key on chain. Leaders reject its answers."""
+        """Log each tool without the server's on-chain key, because leaders reject its answers."""
         for fqn, signers in self._signers.items():
             if not self._can_sign(signers):
                 hint = (
@@ -302,7 +302,7 @@ class ToolAccess:
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """Read the chain once, and follow it until the block ends.
+        """Read the chain once, and follow its events until the context exits.
 
         Raises `signatures_needed` or `UnreachableError`.
         """
@@ -347,7 +347,7 @@ class ToolAccess:
                 async with aclosing(follow_events(self._client, kinds)) as items:
                     is_first = True
                     async for item in items:
-                        if is_first:  # earlier events were missed
+                        if is_first:  # events before the subscription were missed
                             is_first = False
                             self._request_full_read()
                         if isinstance(item, EventRecord):
@@ -371,7 +371,7 @@ class ToolAccess:
             case InvocationSettled() | InvocationFailed() | InvocationExpired():
                 self._close(event.invocation, event)
             case ToolKeyChanged(fqn=fqn, key=key, added=is_added):
-                # Apply it at once, because the events of closed invocations follow this event.
+                # Apply the change at once, because events of closed invocations may follow it.
                 other_signers = self._signers.get(fqn, frozenset()) - {key}
                 self._set_signers(fqn, other_signers | {key} if is_added else other_signers)
                 self._request_full_read()

@@ -2,8 +2,8 @@
 
 A misspelled variable such as `NEXUS_TOOLS_NETWROK` would be ignored silently, and a command would
 use another network. So this module lists all names with our prefixes, except the settings of the
-Leader, which lists its own. For a variable that click reads for an option, a constant has the full
-name.
+Leader, which lists its own. If click reads a variable as the value of an option, a constant of this
+module contains the variable's full name.
 """
 
 import os
@@ -18,10 +18,10 @@ NAMES = (
     *("check_domain", "config", "debug", "keystore", "leaders", "localnet_port", "max_gas_price"),
     *("network", "passphrase", "passphrase_file", "secret", "timeout", "wallet"),
 )
-"""The names of users' settings. The variable of `config` is `NEXUS_TOOLS_CONFIG`."""
+"""The names of users' settings. For example, the variable `NEXUS_TOOLS_CONFIG` sets `config`."""
 
 LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
-"""The prefix of the Leader's settings. The Leader knows their names."""
+"""The prefix of the Leader's settings. The Leader's own module lists the settings' names."""
 
 TOOL_PREFIX = "NEXUS_TOOL_"
 TOOL_VARIABLES = (
@@ -53,7 +53,7 @@ def home_directory() -> Path:
 
 
 def user_variables() -> dict[str, str]:
-    """Return the values of the set variables by their names in `NAMES`.
+    """Return the values of our environment variables that are set. The keys are from `NAMES`.
 
     Raises `variable_unknown`.
     """
@@ -68,7 +68,7 @@ def read(
     *,
     elsewhere: str | None = None,
 ) -> dict[str, str]:
-    """Return the values of the variables with a prefix, by `names` in lower case.
+    """Return the values of the variables with a prefix. The keys of the result are in `names`.
 
     An empty variable counts as not set. Variables that start with `elsewhere` are ignored, because
     another module reads them. Raises `variable_unknown` if another variable with the prefix is not

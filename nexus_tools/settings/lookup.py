@@ -33,9 +33,9 @@ def first_matches(
 def check_unambiguous(
     found: Sequence[Resolved[T]], kind: str, name: str, identity: Callable[[T], object]
 ) -> None:
-    """Raise an error if a name stands for different items in different sources.
+    """Raise an error if different sources use the same name for different items.
 
-    `identity` returns the value to compare. The error is `network_ambiguous` or
+    `identity` returns the part of an item that is compared. The error is `network_ambiguous` or
     `account_ambiguous`, depending on `kind`.
     """
     if len({identity(item.value) for item in found}) > 1:
@@ -48,6 +48,6 @@ def check_unambiguous(
 
 
 _WHICH_ONE = {
-    "network": "Run `nexus-tools network use NAME --url URL` to select one.",
-    "account": "Use its address instead of its alias.",
+    "network": "Run `nexus-tools network use NAME --url URL` to select one of these networks.",
+    "account": "Use the account's address instead of its alias.",
 }

@@ -10,11 +10,11 @@ from nexus_tools.sui.types.address import Address
 
 
 class HasUrl(Protocol):
-    """A network with a URL only, such as a localnet. Its faucet has the same URL."""
+    """A network that has only a URL, such as a localnet. The node and the faucet share the URL."""
 
     @property
     def url(self) -> str:
-        """The URL of its node."""
+        """The URL of the network's node."""
 
 
 NetworkLike = str | Network | HasUrl | None
@@ -22,7 +22,7 @@ NetworkLike = str | Network | HasUrl | None
 network of the settings."""
 
 KeySelector = str | Address | Signer | None
-"""A key: a signer, or the alias or the address of a key on this machine. None selects no key."""
+"""A signer, or the alias or address of a key on this machine. None means that no key is used."""
 
 
 def resolve_network_and_key(where: Any, who: KeySelector) -> tuple[Network, Signer | None]:

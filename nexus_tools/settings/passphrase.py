@@ -12,7 +12,10 @@ from nexus_tools.sui.support.text_file import read_text
 
 @dataclass
 class Passphrase:
-    """A passphrase as text, in a file, or from `prompt`, which is called with the key's alias."""
+    """The passphrase as text, the file that contains it, or a function that prompts for it.
+
+    `prompt` is called with the key's alias.
+    """
 
     text: str | None = field(default=None, repr=False)
     file: Path | None = None
@@ -20,7 +23,10 @@ class Passphrase:
 
     @classmethod
     def of(cls, variables: Mapping[str, str]) -> "Passphrase":
-        """Return the passphrase of the environment. The names in `variables` lack our prefix."""
+        """Return the passphrase that environment variables set.
+
+        The names in `variables` do not include the prefix `NEXUS_TOOLS_`.
+        """
         file = variables.get("passphrase_file")
         return cls(variables.get("passphrase"), Path(file) if file else None)
 
@@ -49,15 +55,15 @@ class Passphrase:
 
 def _first_line(path: Path) -> str:
     if is_exposed(path):
-        raise _unusable(path, "other users can read it")
+        raise _unusable(path, "other users can read the file")
     try:
         text = read_text(path)
     except FileNotFoundError:
         raise _unusable(path, "the file does not exist") from None
     except OSError as error:
-        raise _unusable(path, error.strerror or "it cannot be read") from None
+        raise _unusable(path, error.strerror or "the file cannot be read") from None
     except UnicodeDecodeError:
-        raise _unusable(path, "it is not a UTF-8 text file") from None
+        raise _unusable(path, "the file is not UTF-8 text") from None
     return text.partition("\n")[0].removesuffix("\r")
 
 

@@ -1,8 +1,9 @@
 """The localnets of this user: their addresses, and how other processes detect that they run.
 
-Each localnet has a name, by default `localnet`. Commands use it as the network of that name. The
-process that runs a localnet holds a file lock, which the system releases however the process ends.
-So a stale file, or another process with the same pid, is never mistaken for a running localnet.
+Each localnet has a name, by default `localnet`. Commands select the localnet by this name, like any
+network. The process that runs a localnet locks a file. The operating system releases the lock even
+if the process crashes, so a stale file, or another process with the same process ID, is never
+mistaken for a running localnet.
 """
 
 import json
@@ -26,13 +27,14 @@ _RESERVED = ("devnet", "testnet", "mainnet")
 
 @dataclass(frozen=True, slots=True)
 class RunningLocalnet:
-    """A localnet that this user started. Commands use it as the network `name`.
+    """A localnet that this user started. Commands use the localnet as the network `name`.
 
-    `state` is the folder of its state, if any. `detached` is whether it runs in the background,
-    with its log in the data directory. `randomness_seed` is the seed of its random bytes, if any.
-    `framework_from` and `wanted_version` are options with which it was started. The actual values
-    are `protocol_version` and `framework`, which maps package addresses such as `0x1` to digests in
-    hexadecimal. Web pages of `allowed_hosts` and `allowed_origins` may use the localnet.
+    `state` is the folder with the localnet's state, if any. `detached` is True if the localnet runs
+    in the background and writes its log to the data directory. `randomness_seed` is the seed of the
+    random number generator, if any. `framework_from` and `wanted_version` are the options of the
+    start command. `protocol_version` is the actual version. `framework` maps package addresses such
+    as `0x1` to digests in hexadecimal. Web pages from `allowed_hosts` and `allowed_origins` may use
+    the localnet.
     """
 
     pid: int
@@ -55,7 +57,7 @@ class RunningLocalnet:
 
 
 def check_name(name: str, networks: Collection[str]) -> str:
-    """Return the name if it is valid and no other network has it.
+    """Return a localnet's name if the name is valid and no other network uses it.
 
     Raises:
         UsageError: `localnet_name_invalid`.
@@ -65,8 +67,8 @@ def check_name(name: str, networks: Collection[str]) -> str:
         raise UsageError(
             "localnet_name_invalid",
             f"{name[:80]!r} is not a valid name for a localnet",
-            hint="Use a letter and at most 31 lower-case letters, digits and hyphens, and not the"
-            f" name of another network: {', '.join(reserved)}.",
+            hint="Use a letter, then at most 31 lower-case letters, digits and hyphens. Do not use"
+            f" the name of another network: {', '.join(reserved)}.",
         )
     return name
 
@@ -119,7 +121,7 @@ def start_command(port: int | None = None, name: str = DEFAULT_NAME) -> str:
 
 
 def restart_hint(name: str) -> str:
-    """Return a hint to start a localnet again, or "" if no localnet had this name."""
+    """Return a hint that shows how to restart a localnet, or "" if this name was never used."""
     if last_localnet(name) is None:
         return ""
     return f"Your localnet {name} is not running. Start it with `{start_command(name=name)}`."
@@ -140,13 +142,13 @@ def lock_localnet_name(name: str = DEFAULT_NAME) -> None:
         raise WrongStateError(
             "localnet_running",
             f"your localnet {name} is already running{where}",
-            hint=f"Use it, stop it with `nexus-tools localnet stop -n {name}`, or start another"
-            " localnet with `--name NAME`.",
+            hint=f"Use this localnet, stop it with `nexus-tools localnet stop -n {name}`, or start"
+            " another localnet with `--name NAME`.",
         )
 
 
 def publish_localnet(running: RunningLocalnet) -> None:
-    """Record the localnet of this process, so that other commands find it."""
+    """Write the record of this process's localnet, so that other commands can find the localnet."""
     path = _record_file(running.name)
     new = path.with_suffix(f".{os.getpid()}.tmp")
     new.write_text(json.dumps(asdict(running)), encoding="utf-8")
@@ -168,7 +170,7 @@ def _lock_file(name: str) -> Path:
 
 
 def _try_lock(descriptor: int) -> bool:
-    """Lock a file until it is closed. Return False if another process has locked it."""
+    """Lock a file until it is closed. Return False if another process has locked the file."""
     import fcntl  # noqa: PLC0415 - not on Windows, where only other networks can be used
 
     try:

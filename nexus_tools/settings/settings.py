@@ -41,7 +41,7 @@ T = TypeVar("T")
 Report = Callable[[NexusError], None]
 
 DEFAULT_TIMEOUT = "10s"
-"""The timeout of interactive commands. Programs may wait longer."""
+"""The default timeout of interactive commands. Other programs may use longer timeouts."""
 _HOW_TO_ADD_A_NETWORK = (
     "Run `nexus-tools network list` to see all networks,"
     " or `nexus-tools network use NAME --url URL` to add one."
@@ -59,9 +59,9 @@ class Settings:
     """The locations of files, and the settings from the file and the environment.
 
     `values` come from the file. `overrides`, `passphrase` and `localnet_port` come from the
-    environment. `localnet_port` is the port of the default localnet if this user has not started
-    it. `networks` maps names to the user's own network profiles. `deployments` and `upgrade_locks`
-    map networks to published packages.
+    environment. `localnet_port` is the port that the default localnet has unless this user
+    started it. `networks` maps names to the user's own network profiles. `deployments` and
+    `upgrade_locks` map networks to published packages.
     """
 
     config_file: Path
@@ -100,7 +100,7 @@ class Settings:
 
     @property
     def network(self) -> str:
-        """The name of the network."""
+        """The name of the selected network."""
         return self.get("network") or "localnet"
 
     @property
@@ -110,7 +110,7 @@ class Settings:
 
     @property
     def keystore(self) -> Path:
-        """The file with the keys."""
+        """The path of the keystore file."""
         return Path(self.get("keystore") or self.data_directory / "sui.keystore").expanduser()
 
     @property
@@ -138,7 +138,7 @@ class Settings:
         return tuple(Address.parse_whole(text) for text in given if text)
 
     def save(self) -> None:
-        """Write the changed settings, and keep the changes of other processes to the file."""
+        """Write the changed settings to the file without overwriting other processes' changes."""
         now = self.values | {table: getattr(self, table) for table in TABLES}
         self._was = merge_document(self.config_file, self._was, now)
         self._take(self._was)
@@ -172,7 +172,7 @@ class Settings:
         return found[0]
 
     def all_networks(self, report: Report) -> "list[Resolved[Network]]":
-        """Return all networks. If several sources have a name, the first source wins.
+        """Return all networks. If several sources define the same name, the first source wins.
 
         `report` is called with an error for each unreadable file.
         """
@@ -183,7 +183,7 @@ class Settings:
         return found
 
     def hidden_networks(self) -> "list[Resolved[Network]]":
-        """Return the networks of other programs whose name stands for another URL here."""
+        """Return other programs' networks whose name has a different URL in our settings."""
         ours, known, elsewhere = self._network_places(lambda _: None)
         used = {network.value.name: network.value.url for network in (*known, *ours)}
         urls = ((network, network.value.url) for network in elsewhere)
@@ -192,7 +192,7 @@ class Settings:
     def _network_places(
         self, report: Report | None = None
     ) -> "Iterator[Iterator[Resolved[Network]]]":
-        """Yield the networks of each source: the user's own, the well-known, other programs'."""
+        """Yield the networks of each source: the settings, well-known networks, other programs."""
         yield self._our_networks()
         yield self._known_networks()
         yield self._find_elsewhere(lambda files: files.networks, report)
@@ -212,7 +212,7 @@ class Settings:
     def _known_networks(self) -> "Iterator[Resolved[Network]]":
         """Yield the well-known networks.
 
-        The URL of the localnet has the port of the environment variable, if it is set.
+        If the environment variable for the localnet's port is set, the localnet has that port.
         """
         from nexus_tools.sui.network import LOCALNET, NETWORKS, Network
 
@@ -223,19 +223,19 @@ class Settings:
             yield Resolved(network, WELL_KNOWN_SOURCE)
 
     def lacks_localnet(self, network: str) -> bool:
-        """Return whether a network is the default localnet, and it is not running."""
+        """Return whether a network is the default localnet and the localnet is not running."""
         return network == "localnet" and network not in self.networks and running_localnet() is None
 
     # --- Keys
 
     def open_wallet(self) -> "Wallet":
-        """Return the keystore. Adding the first key creates its file."""
+        """Return the keystore. The keystore's file is created when the first key is added."""
         from nexus_tools.sui.keystore import Wallet
 
         return Wallet(self.keystore, self.passphrase)
 
     def find_key(self, which: "str | Address | None" = None) -> "KeyPair":
-        """Return the key of an account. Finds the account and raises errors as `locate_account`."""
+        """Return the key of the account that `locate_account` finds, and raise the same errors."""
         found = self.locate_account(which)
         address = found.value.address
         if found.source == OWN_SOURCE:
@@ -294,7 +294,7 @@ class Settings:
             raise
 
     def use_account(self, found: "Resolved[Account]") -> None:
-        """Select the account that signs from now on."""
+        """Select the account that signs all later transactions."""
         address = found.value.address
         if found.source == OWN_SOURCE:
             self.open_wallet().use(address)
@@ -307,8 +307,8 @@ class Settings:
     def rename_account(self, found: "Resolved[Account]", alias: str) -> None:
         """Change the alias of a key in our keystore.
 
-        If the settings file names the alias, it is changed there too. Raises `alias_invalid` or
-        `alias_taken`.
+        If the settings file contains the old alias, replace it with the new alias. Raises
+        `alias_invalid` or `alias_taken`.
         """
         self.open_wallet().rename(found.value.address, alias)
         if self.values.get("wallet") == found.value.alias:
@@ -316,7 +316,7 @@ class Settings:
             self.save()
 
     def remove_account(self, found: "Resolved[Account]") -> None:
-        """Delete a key from our keystore. If the settings select it, remove that setting."""
+        """Delete a key from our keystore. If the settings select the key, remove that setting."""
         self.open_wallet().remove(found.value.address)
         if found.value.is_named(self.values.get("wallet", "")):
             del self.values["wallet"]
@@ -329,7 +329,7 @@ class Settings:
     ) -> Iterator[Resolved[T]]:
         """Yield entries of other programs' files.
 
-        An invalid file is reported to `report`. Without `report`, it raises an error.
+        An invalid file is reported to `report`. Without `report`, an invalid file raises an error.
         """
         for source, files in self._elsewhere.items():
             try:
@@ -361,7 +361,7 @@ class Settings:
     # --- Deployments
 
     def find_deployment(self, network: str, chain_id: str) -> "Deployment":
-        """Return the deployment on a network, if it is on the chain with this ID.
+        """Return the deployment on a network if the deployment is on the chain with this ID.
 
         Raises `package_not_published`.
         """
@@ -370,12 +370,12 @@ class Settings:
         document = self.deployments.get(network)
         deployment = Deployment.parse(document) if document else None
         if deployment is None or deployment.chain_id != chain_id:
-            reason = "since its chain was reset" if deployment else "as far as this machine knows"
+            reason = "the chain was reset" if deployment else "the settings do not contain its ID"
             raise NotFoundError(
                 "package_not_published",
-                f"the Move package is not published on {network} {reason}",
+                f"the Move package is not published on {network}: {reason}",
                 hint="Run `nexus-tools package publish` to publish it,"
-                " or `nexus-tools package use ID` to use a published one.",
+                " or `nexus-tools package use ID` to use a published package.",
             )
         return deployment
 
@@ -386,7 +386,7 @@ class Settings:
         self.save()
 
     def find_locks(self, network: str, chain_id: str) -> "LockDeployment | None":
-        """Return the `upgrade_lock` package of a network, if it is on the chain with this ID."""
+        """Return a network's `upgrade_lock` package if it is on the chain with this ID, or None."""
         from nexus_tools.contracts import LockDeployment
 
         document = self.upgrade_locks.get(network)

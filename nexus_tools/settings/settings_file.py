@@ -1,7 +1,8 @@
 """The file `config.toml`: settings and tables that several commands may change at the same time.
 
-A command reads the file when it starts, and may wait for a user or a network before it writes. So
-it writes only its own changes, and keeps the changes that other processes made in the meantime.
+A command reads the file when it starts, and may wait for a user or a network before it writes the
+file. Other processes may change the file in the meantime. Therefore, a command writes only its own
+changes.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ TABLES = ("networks", "deployments", "upgrade_locks")
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Return the settings and all tables of a file. If it does not exist, all tables are empty.
+    """Return the settings and all tables of a file. If the file is missing, all tables are empty.
 
     Raises `config_invalid`.
     """
@@ -40,7 +41,7 @@ def read_document(path: Path) -> dict[str, Any]:
     tables = {table: document.pop(table, {}) for table in TABLES}
     for value in tables.values():
         if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
-            raise _invalid(path, f"{', '.join(TABLES)} must be tables of tables")
+            raise _invalid(path, f"{', '.join(TABLES)} must be tables that contain only tables")
     for key, value in document.items():
         if key not in KEYS or not isinstance(value, str):
             likely = suggestion(key, KEYS.keys() - {key})

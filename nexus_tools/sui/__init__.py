@@ -1,8 +1,8 @@
 """A library for Sui: types, bytecode, Move sources, a client, keys, bindings, and a localnet.
 
-This package imports no other package of `nexus_tools`. Start with `client/sui_client.py` to talk to
-a node, or with `localnet/localnet.py` to run one. `types/` has the data that client and node
-exchange.
+This package does not import other packages of `nexus_tools`. To call a node, start with
+`client/sui_client.py`. To run a localnet, start with `localnet/localnet.py`. `types/` defines the
+data that a client and a node exchange.
 """
 
 import lazy_loader

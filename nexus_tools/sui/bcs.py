@@ -1,7 +1,7 @@
 """Binary Canonical Serialization (BCS): codecs that are composed of smaller codecs.
 
-A codec reads from bytes at a position and writes to a bytearray. So nested values need no
-intermediate copies. Source: the BCS specification (github.com/diem/bcs).
+A codec reads from bytes at a position and writes to a bytearray. Therefore, nested values are not
+copied. Source: the BCS specification (github.com/diem/bcs).
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ Writer = Callable[[T, bytearray], None]
 
 
 class BcsError(ValidationError):
-    """The bytes are not the BCS form of a value of the expected type."""
+    """Bytes that do not encode a value of the expected type in BCS, or a value of another type."""
 
     def __init__(self, message: str) -> None:
         super().__init__("bcs_invalid", message)
@@ -31,7 +31,8 @@ class Codec(Generic[T]):
     """A pair of functions that read and write the values of one type.
 
     `read(data, position)` returns the value and the position after it. `read` may raise `BcsError`
-    or, at the end of the data, `IndexError`. `write(value, out)` appends to `out`.
+    or, at the end of the data, `IndexError`. `write(value, out)` appends the encoded value to
+    `out`.
     """
 
     __slots__ = ("read", "write")
@@ -41,7 +42,7 @@ class Codec(Generic[T]):
         self.write = write
 
     def decode(self, data: bytes) -> T:
-        """Read a value that spans all of `data`. Raises `BcsError`."""
+        """Decode `data`, which must contain exactly one value. Raises `BcsError`."""
         try:
             value, end = self.read(data, 0)
         except IndexError:
@@ -53,12 +54,12 @@ class Codec(Generic[T]):
         return value
 
     def encode(self, value: T) -> bytes:
-        """Return the bytes of `value`. Raises `BcsError` if it is not of the codec's type."""
+        """Return the BCS bytes of `value`. Raises `BcsError` if `value` has another type."""
         out = bytearray()
         try:
             self.write(value, out)
         except (OverflowError, ValueError, TypeError, AttributeError, KeyError) as error:
-            raise BcsError(f"{value!r:.80} is not a value of the type: {error}") from None
+            raise BcsError(f"{value!r:.80} is not a value of the codec's type: {error}") from None
         return bytes(out)
 
 
@@ -83,7 +84,7 @@ class _LateCodec(Codec[T]):
 def read_uleb128(data: bytes, position: int) -> tuple[int, int]:
     """Read a length or a variant number.
 
-    The number has at most 32 bits, and its encoding must be the shortest.
+    The number has at most 32 bits, and must be encoded in as few bytes as possible.
     """
     byte = data[position]
     if byte < 0x80:
@@ -99,7 +100,7 @@ def read_uleb128(data: bytes, position: int) -> tuple[int, int]:
         if shift > 28:
             raise BcsError("a length has more than five bytes")
     if byte == 0 or value > MAX_ULEB128:
-        raise BcsError("a length is not in its shortest form, or longer than 32 bits")
+        raise BcsError("a length is not in its shortest form, or is longer than 32 bits")
     return value, position + 1
 
 
@@ -154,8 +155,8 @@ def fixed(size: int, make: Callable[[bytes], T]) -> Codec[T]:
     return Codec(read, write)
 
 
-# Most lengths and all variants are below 128. So their encoding is one byte, which is read and
-# written inline.
+# Most lengths and all variant numbers are below 128, so they are encoded as one byte. The compiled
+# code reads and writes this byte inline, without a function call.
 
 
 def _read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
@@ -280,7 +281,7 @@ def _struct_functions(
 def _read_line(place: int, codec: Codec[Any]) -> str:
     """Return the code line that reads the field at an index.
 
-    For an integer, the line calls no codec.
+    If the field is an integer, the line reads it without calling a codec.
     """
     if not isinstance(codec, UnsignedCodec):
         return f"    value{place}, position = read{place}(data, position)\n"
@@ -294,7 +295,7 @@ def _read_line(place: int, codec: Codec[Any]) -> str:
 def _write_line(place: int, name: str, codec: Codec[Any]) -> str:
     """Return the code line that writes the field of this name.
 
-    For an integer, the line calls no codec.
+    If the field is an integer, the line writes it without calling a codec.
     """
     if not isinstance(codec, UnsignedCodec):
         return f"    write{place}(value.{name}, out)\n"
@@ -302,7 +303,7 @@ def _write_line(place: int, name: str, codec: Codec[Any]) -> str:
 
 
 def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
-    """Return a codec of an enum with a class for each variant. A variant's number is its index."""
+    """Return a codec of an enum with a class for each variant. The variant number is the index."""
     return _LateCodec(lambda: _choice_functions(name, variants))
 
 
@@ -332,7 +333,7 @@ def _choice_functions(
 def unit_enum(cls: type[E]) -> Codec[E]:
     """Return a codec of an `Enum` whose members have no data.
 
-    The members are numbered in the order of their definition.
+    The variant numbers follow the order in which the members are defined.
     """
     members = list(cls)
     numbers = {member: encode_uleb128(number) for number, member in enumerate(members)}
@@ -348,14 +349,14 @@ def unit_enum(cls: type[E]) -> Codec[E]:
 
 
 def wrapper(cls: type[T], inner: Codec[Any]) -> tuple[type[T], Codec[T]]:
-    """Return an argument of `choice` for a class with one field."""
+    """Return a variant for `choice`: a class with one field, and the class's codec."""
     return cls, struct(cls, inner)
 
 
 def lazy(codec: Callable[[], Codec[T]]) -> Codec[T]:
     """Return a codec that calls `codec` at each use.
 
-    The codec of a recursive type uses it to refer to itself.
+    Use this function in the codec of a recursive type, which must refer to itself.
     """
     return Codec(
         lambda data, position: codec().read(data, position),
@@ -364,7 +365,7 @@ def lazy(codec: Callable[[], Codec[T]]) -> Codec[T]:
 
 
 def late(make: Callable[[], Codec[T]]) -> Codec[T]:
-    """Return a codec that is built once, at its first use. So it may use codecs defined later."""
+    """Return a codec that is built at its first use, so it may use codecs defined later."""
 
     def functions() -> tuple[Reader[T], Writer[T]]:
         codec = make()

@@ -10,7 +10,7 @@
     └── NotAllowedError                  8   not the owner, an invalid key, a refused address
 
 The class determines the exit code of a CLI command. `code` is a stable identifier for programs. The
-message says what is wrong and where. The hint says what to do.
+message describes the problem and its location. The hint describes a solution.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 class NexusError(Exception):
     """An error that a user can understand and act on.
 
-    `code` is snake_case and stable across releases. `details` are JSON values for programs.
+    `code` is snake_case and stable across releases. `details` contains JSON values for programs.
     """
 
     exit_code: ClassVar[int] = 1
@@ -53,7 +53,7 @@ class NexusError(Exception):
 
 
 class UsageError(NexusError):
-    """Wrong usage: an option, a setting or a file."""
+    """Incorrect usage, such as an invalid option, setting or file."""
 
     exit_code = 2
 
@@ -65,7 +65,7 @@ class NotFoundError(NexusError):
 
 
 class WrongStateError(NexusError):
-    """An operation that is too early, or not possible in the current state."""
+    """An operation that is not possible in the current state, or not possible yet."""
 
     exit_code = 4
 
@@ -83,12 +83,12 @@ class UnreachableError(NexusError):
 
 
 class ValidationError(NexusError):
-    """Invalid data: an FQN, a schema, a definition, or the ports of an invocation."""
+    """Invalid data, such as an FQN, a schema, a definition, or the ports of an invocation."""
 
     exit_code = 7
 
 
 class NotAllowedError(NexusError):
-    """A missing permission: another owner, an invalid key or a refused address."""
+    """A missing permission, for example because of another owner or an invalid key."""
 
     exit_code = 8

@@ -1,7 +1,7 @@
 """Sui frameworks of other networks, downloaded from a node or read from compiled modules.
 
-A downloaded framework is cached by its digest in the user's cache directory. The URL of the node is
-stored with it, so the node is queried only once.
+A downloaded framework is cached by its digest in the user's cache directory. The node's URL is
+stored with the framework, so the node is queried only once.
 """
 
 import json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def find_release(source: str, cache: Path) -> "Release":
-    """Return the framework in a folder with `.mv` files, or of the node at a URL.
+    """Return the framework from a folder with `.mv` files, or from the node at a URL.
 
     Raises `framework_source_invalid` for any other source, `framework_incomplete`, and the errors
     of `SuiClient`.
@@ -31,7 +31,7 @@ async def find_release(source: str, cache: Path) -> "Release":
         raise UsageError(
             "framework_source_invalid",
             f"{source} is neither a folder nor the URL of a node",
-            hint="Give a folder with .mv files, or a URL such as https://fullnode.mainnet.sui.io:443.",
+            hint="Use a folder of .mv files, or a URL such as https://fullnode.mainnet.sui.io:443.",
         )
     url = source.rstrip("/")
     return _known_release(url, cache) or await _fetched_release(url, cache)

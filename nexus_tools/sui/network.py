@@ -12,9 +12,9 @@ MAX_GAS_PRICE_MIST = 10_000
 """The highest reference gas price that a client accepts by default, in MIST per unit.
 
 Since 2023, the price on mainnet has been between 500 and 1 000. On testnet, devnet and localnets,
-the price is 1 000. Ten times the highest price leaves a margin for an expensive epoch. With this
-limit, a dishonest node can make a user pay at most ten times the usual gas. The protocol would
-allow 50 000 000 times.
+the price is 1 000. The limit is ten times the highest price, which leaves a margin for expensive
+epochs. With this limit, a dishonest node can make a user pay at most ten times the usual gas. The
+protocol alone would allow 50 000 000 times the usual gas.
 """
 
 
@@ -22,13 +22,13 @@ class Network(Struct, frozen=True):
     """A Sui network: its name, and the URL of a node that serves gRPC.
 
     `faucet_url` is the root URL of a faucet, or None. `chain_id` is the digest of the first
-    checkpoint in base58. If it is set, a client rejects a node of another chain. A client also
-    rejects a node that reports a gas price above `max_gas_price_mist`, because the user pays that
-    price.
+    checkpoint in base58. If `chain_id` is set, a client rejects a node of another chain. A client
+    also rejects a node that reports a gas price above `max_gas_price_mist`, because the user pays
+    that price.
 
     `has_profile` means that this machine's settings resolve the name to this network, so hints can
-    contain commands with the name. A localnet that a program starts has no profile because its name
-    may resolve to another localnet.
+    contain commands with the name. A localnet that a program starts does not have a profile,
+    because its name may resolve to another localnet.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A builder of programmable transactions, which does not read from the network."""
+"""A builder of programmable transactions. The builder does not access the network."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,13 +38,13 @@ MAX_PURE_BYTES = 16 * 1024
 """The maximum size of a pure input: `max_pure_argument_size` of the protocol configuration."""
 
 MAX_CHUNK_BYTES = MAX_PURE_BYTES - 3
-"""The maximum size of a `vector<u8>` in one pure input, whose length takes three bytes."""
+"""The maximum size of a `vector<u8>` in a pure input, without three bytes for the length."""
 
 
 class UnresolvedObject(Struct, frozen=True):
-    """An object input that has only an ID.
+    """An object input of which only the ID is known.
 
-    Before sending, it is resolved to an `ObjectArgument`.
+    The input is resolved to an `ObjectArgument` before the transaction is sent.
     """
 
     object_id: Address
@@ -54,8 +54,8 @@ class UnresolvedObject(Struct, frozen=True):
 class TransactionBuilder:
     """A builder that collects inputs and commands.
 
-    Each command method returns the result's argument. If an object is used several times, it has
-    only one input. The input is mutable if any use is mutable.
+    Each command method returns an argument that refers to the command's result. If several commands
+    use the same object, the object has only one input. The input is mutable if any use is mutable.
     """
 
     gas = GasCoin()
@@ -68,7 +68,7 @@ class TransactionBuilder:
     # --- Inputs
 
     def pure(self, codec: Codec[Any], value: Any) -> InputArgument:
-        """Add a pure input, which is a value but not an object. Raises `pure_input_too_large`."""
+        """Add a pure input: a value that is not an object. Raises `pure_input_too_large`."""
         encoded = codec.encode(value)
         if len(encoded) > MAX_PURE_BYTES:
             raise ValidationError(
@@ -86,10 +86,10 @@ class TransactionBuilder:
         return self.pure(ADDRESS, value)
 
     def byte_vector(self, value: bytes) -> Argument:
-        """Add a `vector<u8>` of any length. If it is too long for one pure input, it is split.
+        """Add a `vector<u8>` of any length. A vector that exceeds one pure input is split.
 
-        Commands then join its chunks. The Move function for that loops over the bytes. For 48 KiB,
-        it runs about a million instructions.
+        Commands then join the chunks. These commands call a Move function that loops over the
+        bytes. For 48 KiB, this function executes about a million instructions.
         """
         if len(value) <= MAX_CHUNK_BYTES:
             return self.pure(byte_vector, value)
@@ -104,12 +104,13 @@ class TransactionBuilder:
     def withdrawal(self, amount: int, coin_type: TypeTag) -> InputArgument:
         """Add an input that can withdraw up to `amount` from the sender's address balance.
 
-        Convert it with `0x2::coin::redeem_funds` or `0x2::balance::redeem_funds`.
+        To get a coin or a balance, pass the input to `0x2::coin::redeem_funds` or
+        `0x2::balance::redeem_funds`.
         """
         return self._append(FundsWithdrawal(amount, coin_type, 0))
 
     def object(self, object_id: Address, *, mutable: bool = True) -> InputArgument:
-        """Add an object input. `mutable` applies to shared objects.
+        """Add an object input. `mutable` affects only shared objects.
 
         A shared object that is passed by value must also be mutable.
         """
@@ -170,7 +171,7 @@ class TransactionBuilder:
         )
 
     def split_coins(self, coin: Argument, amounts: Sequence[int]) -> tuple[NestedResult, ...]:
-        """Split new coins off a coin, one for each amount. Amounts of SUI are in MIST."""
+        """Split one new coin for each amount off a coin. Amounts of SUI are in MIST."""
         result = self.command(SplitCoins(coin, tuple(self.u64(amount) for amount in amounts)))
         return tuple(result[index] for index in range(len(amounts)))
 
@@ -213,13 +214,13 @@ class TransactionBuilder:
         return frozenset(self._objects)
 
     def unresolved(self) -> tuple[UnresolvedObject, ...]:
-        """Return the object inputs that have only an ID."""
+        """Return the object inputs of which only the ID is known."""
         return tuple(value for value in self._inputs if isinstance(value, UnresolvedObject))
 
     def finish(
         self, objects: Mapping[Address, ObjectArgument] | None = None
     ) -> ProgrammableTransaction:
-        """Return the transaction. `objects` resolves the unresolved inputs by ID.
+        """Return the transaction. `objects` maps the IDs of unresolved inputs to resolved inputs.
 
         Raises `object_unresolved` if an unresolved input is not in `objects`.
         """

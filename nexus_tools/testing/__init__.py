@@ -1,8 +1,8 @@
 """Pytest fixtures for tests that need a Sui network: `localnet`, `wallet`, `publish` and others.
 
-pytest loads this module in every run after nexus-tools is installed. Slow imports are therefore in
-the fixtures. All fixtures are synchronous, so they work in sync tests, and in async tests under any
-plugin. The guide is docs/guides/pytest.md. Start reading in `fixtures`, which has the fixtures'
+pytest loads this module in every run after nexus-tools is installed. Therefore the fixtures contain
+the slow imports. All fixtures are synchronous, so they work in sync tests, and in async tests under
+any plugin. The guide is docs/guides/pytest.md. Start reading in `fixtures`, which has the fixtures'
 types.
 """
 
@@ -74,7 +74,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.fixture(scope="session")
 def _nexus_session(request: pytest.FixtureRequest) -> "Iterator[Session]":
-    """Provide the network of this process. It starts with the first test that needs it."""
+    """Provide the network of this process. The network starts before its first use."""
     url = request.config.getoption(_URL_OPTION)
     if url:
         yield Session(LocalnetFixture(url.rstrip("/"), None))
@@ -99,7 +99,7 @@ def _release(source: str | None) -> "Release | None":
 
 @pytest.fixture(scope="session")
 def session_localnet(_nexus_session: Session) -> LocalnetFixture:
-    """Provide the network for fixtures with a wider scope. Their changes are never reverted."""
+    """Provide the network for fixtures with a wider scope, whose changes are never reverted."""
     return _nexus_session.localnet
 
 
@@ -153,8 +153,8 @@ def on_chain_tools(
 ) -> "Callable[[str | os.PathLike[str]], InvocableTools]":
     """Provide a function that publishes a Move package and lets a Leader call its on-chain tools.
 
-    The tools' definitions are the JSON files next to `Move.toml`. A relative folder is relative to
-    the test's file. Each call compiles the package, which needs the extra `compiler`.
+    The definitions of the tools are the JSON files next to `Move.toml`. A relative folder is
+    relative to the test's file. Each call compiles the package, which needs the extra `compiler`.
     """
     from nexus_tools.nexus import Nexus
     from nexus_tools.testing.move_project import InvocableTools, MoveProject
@@ -179,7 +179,7 @@ def registry(
     _deployment: "Deployment",
     wallet: WalletFixture,
 ) -> "ToolRegistry":
-    """Provide the tool registry. It signs with the key of `wallet`."""
+    """Provide the tool registry. The registry signs with the key of `wallet`."""
     from nexus_tools.registry import ToolRegistry
 
     return ToolRegistry(wallet.client, _nexus_session.deployment())

@@ -26,7 +26,7 @@ T = TypeVar("T")
 Compiled = Callable[[Path, "Bundle | None"], tuple[Sequence[bytes], Sequence[bytes]]]
 """A function that compiles the package in a folder.
 
-It returns the modules, and the IDs of the dependencies."""
+The function returns the modules, and the IDs of the dependencies."""
 
 _FRAMEWORK = (1, 2)  # the default dependencies of modules: 0x1 and 0x2
 
@@ -34,7 +34,7 @@ _FRAMEWORK = (1, 2)  # the default dependencies of modules: 0x1 and 0x2
 class LocalnetFixture:
     """The network of a test: a localnet in this process, or the node at `--localnet-url`.
 
-    The network runs in a separate thread. So any thread may call its methods, even while the test's
+    The network runs in a separate thread, so any thread may call its methods, even while the test's
     event loop runs.
     """
 
@@ -44,7 +44,7 @@ class LocalnetFixture:
 
     @property
     def is_own(self) -> bool:
-        """Whether the network runs in this process. Only then can tests change clock and state."""
+        """Whether the network runs in this process. If so, tests can change its clock and state."""
         return self._own is not None
 
     @cached_property
@@ -67,7 +67,8 @@ class LocalnetFixture:
     def advance_clock(self, milliseconds: int) -> int:
         """Advance the clock and return the new time in ms.
 
-        With `--localnet-url`, this method and all methods below except `run` skip the test.
+        With `--localnet-url`, all methods for clock, epochs, seeds, snapshots and traces skip the
+        test.
         """
         return self._require_own("cannot advance its clock").advance_clock(milliseconds)
 
@@ -156,7 +157,7 @@ class PublishedPackage:
 
 
 class PublishFixture:
-    """A publisher of Move packages. The test's `wallet` pays and receives the `UpgradeCap`."""
+    """A publisher of Move packages. The test's `wallet` pays, and receives the `UpgradeCap`."""
 
     def __init__(
         self, compiled: "Compiled", wallet: WalletFixture, localnet: LocalnetFixture, beside: Path
@@ -176,11 +177,11 @@ class PublishFixture:
         """Publish the package in a folder with `Move.toml`, or compiled modules.
 
         A relative folder is relative to the test's file. Compiled modules must be in dependency
-        order. `dependencies` are the packages that they use, by default the framework.
+        order. `dependencies` are the packages that the modules use, by default the framework.
 
         Sources are compiled once per process unless they change, which needs the extra `compiler`.
-        Their dependencies must be published, unless `bundle` includes them in the package. Raises
-        the errors of `build_to_publish` and `SuiClient.execute`.
+        The dependencies of sources must be published, unless `bundle` includes them in the package.
+        Raises the errors of `build_to_publish` and `SuiClient.execute`.
         """
         from nexus_tools.sui.transaction_builder import TransactionBuilder
         from nexus_tools.sui.types.address import Address

@@ -94,7 +94,7 @@ class MoveProject:
         """
         modules, needed = await asyncio.to_thread(build_and_link, builder, self.folder, deployment)
         sent = await Publisher(client).publish_other(modules, needed)
-        assert isinstance(sent, Executed)  # this is not a dry run
+        assert isinstance(sent, Executed)  # only dry runs return a simulation
         return sent.published()
 
     async def definition(self, client: "SuiClient", package: Address, file: str) -> ToolDefinition:

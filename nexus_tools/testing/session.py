@@ -29,13 +29,13 @@ class Session:
         self.localnet = localnet
         self._release = release
         # Our own network has the same keys in each run, so that failures are reproducible. On a
-        # shared node, each process has other keys.
+        # shared node, the keys of each process are unique.
         self._seed = b"" if localnet.is_own else os.urandom(32)
         self._compiled: dict[tuple[object, ...], tuple[Sequence[bytes], Sequence[bytes]]] = {}
         self._deployment: Deployment | None = None
 
     def wallet(self, name: str) -> "tuple[KeyPair, SuiClient]":
-        """Return a key that is derived from a name, and a client that signs with it. Fund it."""
+        """Derive a key from a name, fund it, and return it with a client that signs with it."""
         from nexus_tools.sui.client import AnyLoopClient
         from nexus_tools.sui.keystore import KeyPair
         from nexus_tools.sui.types.digest import blake2b256
@@ -68,7 +68,7 @@ class Session:
             return MoveBuilder.installed(cache, release=self._release)
 
     def deployment(self) -> "Deployment":
-        """Return the deployment of the nexus-tools packages. Publish them if they do not exist."""
+        """Return the deployment of the nexus-tools packages, and create it if necessary."""
         if self._deployment is None or not self._exists(self._deployment.package_id):
             self._deployment = self.localnet.run(self._publish_registry())
         return self._deployment

@@ -56,10 +56,10 @@ class ToolDefinition:
 
     @classmethod
     def parse(cls, document: object, *, check_schemas: bool = True) -> "ToolDefinition":
-        """Parse the JSON document and apply every rule.
+        """Parse a JSON document and validate it against every rule.
 
-        A document without `type` defines an off-chain tool. Checking the schemas takes most of the
-        time. Set `check_schemas` to False only if both schemas were checked before.
+        A document without `type` defines an off-chain tool. Most of the time is spent on checking
+        the schemas. Set `check_schemas` to False only if both schemas have already been checked.
 
         Raises:
             ValidationError: With code `definition_invalid`, `fqn_invalid` or, for the schemas,
@@ -105,7 +105,10 @@ class ToolDefinition:
 
 
 def definition_fields(document: object) -> Mapping[str, Any]:
-    """Return the fields of a definition document. Their names are checked, but not their values."""
+    """Return the fields of a definition document.
+
+    The field names are checked, but the values are not.
+    """
     if not isinstance(document, Mapping):
         raise _invalid("expected a JSON object")
     missing = [name for name in _REQUIRED if name not in document]
@@ -145,33 +148,33 @@ def _function(fields: Mapping[str, Any], kind: ToolType) -> MoveFunction | None:
 
 def _url(url: str, kind: ToolType) -> str:
     if len(url.encode("utf-8", "replace")) > MAX_URL_BYTES:
-        raise _invalid(f"url is longer than {MAX_URL_BYTES} bytes")
+        raise _invalid(f"the URL is longer than {MAX_URL_BYTES} bytes")
     if kind is ToolType.ONCHAIN:
         if not _MOVE_FUNCTION.fullmatch(url):
-            raise _invalid("url is not package::module::function, as in 0x2::math::add")
+            raise _invalid("the URL must be package::module::function, for example 0x2::math::add")
         return url
     problem = _http_url_problem(url)
     if problem:
-        raise _invalid(f"url {problem}", hint="Write a URL such as https://tools.example.com/add.")
+        raise _invalid(problem, hint="Write a URL such as https://tools.example.com/add.")
     return url
 
 
 def _http_url_problem(url: str) -> str:
-    """Return why a text is not a valid URL of an off-chain tool, or an empty string."""
+    """Return the reason why a text is not a valid URL of an off-chain tool, or an empty string."""
     if "?" in url or "#" in url:
-        return "has a query or a fragment"
+        return "the URL has a query or a fragment"
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        return f"is malformed: {error}"
+        return f"the URL is malformed: {error}"
     rules = (
-        (_URL_CHARACTERS.fullmatch(url), "has characters that are not allowed in a URL"),
-        (parts.scheme in ("http", "https"), "is not an absolute http or https URL"),
-        (parts.hostname, "has no host"),
-        (is_host(parts.hostname or ""), "has a host that is neither an address nor a name"),
-        ("@" not in parts.netloc, "has a user name or password"),
-        (port != 0 and not parts.netloc.endswith(":"), "has an invalid port"),
+        (_URL_CHARACTERS.fullmatch(url), "the URL has invalid characters"),
+        (parts.scheme in ("http", "https"), "the URL must be an absolute http or https URL"),
+        (parts.hostname, "the URL has no host"),
+        (is_host(parts.hostname or ""), "the URL's host is neither an address nor a valid name"),
+        ("@" not in parts.netloc, "the URL has a user name or password"),
+        (port != 0 and not parts.netloc.endswith(":"), "the URL has an invalid port"),
     )
     return next((problem for holds, problem in rules if not holds), "")
 
@@ -180,15 +183,15 @@ def _description(text: str) -> str:
     try:
         size = len(text.encode("utf-8"))
     except UnicodeEncodeError as error:
-        raise _invalid("description has half a surrogate pair") from error
+        raise _invalid("the description contains a lone surrogate") from error
     if size > MAX_DESCRIPTION_BYTES:
-        raise _invalid(f"description has {size} bytes, {MAX_DESCRIPTION_BYTES} are allowed")
+        raise _invalid(f"expected at most {MAX_DESCRIPTION_BYTES} bytes of description, got {size}")
     return text
 
 
 def _timeout(value: object, function: MoveFunction | None) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise _invalid("timeout is not an integer number of milliseconds")
+        raise _invalid("the timeout must be an integer number of milliseconds")
     longest = (
         _MAX_TIMEOUT_FOR_ANYONE_MS if function and function.closable_by_anyone else MAX_TIMEOUT_MS
     )

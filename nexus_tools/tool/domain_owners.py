@@ -1,9 +1,10 @@
 """The document in which a domain lists the owners of its names, and the hosts of the document.
 
 The document lists the addresses that may own names of the domain in a registry. For the tool
-`xyz.taluslabs.llm.chat@1`, the host `llm.taluslabs.xyz` decides. If that host has no document,
-`taluslabs.xyz` decides. The hosts are the labels before the tool's name in reverse order, down to
-two labels. The party that can publish a document on a host controls its domain.
+`xyz.taluslabs.llm.chat@1`, the document on `llm.taluslabs.xyz` applies. If this host has no
+document, the document on `taluslabs.xyz` applies. The hosts are the labels before the tool's name
+in reverse order, down to two labels. The party that can publish a document on a host controls its
+domain.
 """
 
 import json
@@ -64,8 +65,8 @@ def _label_problem(label: str) -> str:
 class RegistryOwners:
     """The addresses that may own names of the domain in one registry.
 
-    `chain` is the digest of the chain's first checkpoint in base58. IDs and addresses have `0x` and
-    all 64 digits in lower case.
+    `chain` is the digest of the chain's first checkpoint in base58. IDs and addresses are written
+    with `0x` and all 64 digits in lower case.
     """
 
     chain: str
@@ -87,7 +88,7 @@ class DomainOwners:
         rejected.
         """
         if len(text) > MAX_PROOF_BYTES:
-            _refuse("", f"it is longer than {MAX_PROOF_BYTES} bytes")
+            _refuse("", f"the document is longer than {MAX_PROOF_BYTES} bytes")
         try:
             document = parse_json(text)
         except ValidationError as error:
@@ -100,7 +101,7 @@ class DomainOwners:
         return owners
 
     def owners_in(self, chain: str, registry: str) -> tuple[str, ...]:
-        """Return the addresses that may own names in a registry; empty if it is not listed."""
+        """Return the addresses that may own names in a registry, or `()` if it is not listed."""
         key = (chain, registry)
         return next(
             (entry.owners for entry in self.registries if (entry.chain, entry.registry) == key), ()
@@ -143,7 +144,7 @@ def _list(value: object, where: str) -> list[Any]:
 
 def _matching(pattern: re.Pattern[str], value: object, where: str, what: str) -> str:
     if not isinstance(value, str) or not pattern.fullmatch(value):
-        _refuse(where, f"it is not {what}")
+        _refuse(where, f"the value is not {what}")
     return value
 
 

@@ -14,7 +14,7 @@ from nexus_tools.errors import ValidationError
 MAX_BYTES = 200
 MAX_VERSION = 2**32 - 1
 
-# One quantifier and no nesting, so matching untrusted input takes linear time.
+# The pattern has a single quantifier, so matching untrusted input takes linear time.
 _LABEL = re.compile(r"[a-z][a-z0-9_-]+", re.ASCII)
 _VERSION = re.compile(r"[1-9][0-9]*", re.ASCII)
 _MIN_LABELS = 3
@@ -33,7 +33,7 @@ class ToolFqn:
     def parse(cls, text: str) -> "ToolFqn":
         """Parse `domain.name@version`, or raise `ValidationError` with code `fqn_invalid`."""
         if len(text) > MAX_BYTES:
-            raise _invalid(text[:40] + "…", f"it is longer than {MAX_BYTES} bytes")
+            raise _invalid(text[:40] + "…", f"the name is longer than {MAX_BYTES} bytes")
         dotted, at, version = text.partition("@")
         if not at:
             raise _invalid(text, "it has no version: '@' is missing")

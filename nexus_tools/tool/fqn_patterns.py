@@ -8,17 +8,17 @@ from nexus_tools.tool.fqn import ToolFqn
 
 @dataclass(frozen=True, slots=True)
 class FqnPatterns:
-    """A filter of tools. It selects tools that match `only` and do not match `exclude`.
+    """A filter that selects the tools that match `only` and do not match `exclude`.
 
-    An empty `only` matches all tools. A pattern is a glob, such as `read_*`. It may match the FQN,
-    the FQN without its version, or the name.
+    An empty `only` matches all tools. A pattern is a glob, such as `read_*`. A pattern may match
+    the FQN, the FQN without its version, or the name.
     """
 
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Return whether there is any pattern."""
+        """Return whether any pattern is set."""
         return bool(self.only or self.exclude)
 
     def admit(self, fqn: ToolFqn) -> bool:

@@ -36,7 +36,7 @@ def _is_punycode(text: str) -> bool:
         decoded = text.encode("ascii").decode("punycode")
     except (ValueError, OverflowError):
         return False
-    # Some scripts need joiners, which have category Cf. Characters of other C categories are not
-    # text.
+    # Some scripts need joiners, which have the Unicode category Cf. Characters of the other C
+    # categories are rejected.
     kinds = {unicodedata.category(character) for character in decoded}
     return not decoded.isascii() and kinds.isdisjoint(("Cc", "Cn", "Co", "Cs"))

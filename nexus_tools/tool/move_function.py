@@ -33,9 +33,10 @@ class MoveFunction:
 
     `witness` is the type of the witness, with the original ID of its package. Types are in
     canonical form, with addresses of 64 digits. `objects` are the shared or immutable objects that
-    the function takes after the `Call`. Until the package is published, a type such as
-    `0x0::badge::Collection` may stand for an object. `gas_mist` is paid to the account that closes
-    an invocation. `closable_by_anyone` is whether anyone may call the function, not only leaders.
+    follow the `Call` argument. Until the package is published, an element may be a type such as
+    `0x0::badge::Collection` instead of an object ID. `gas_mist` is paid to the account that closes
+    an invocation. If `closable_by_anyone` is true, anyone may call the function, and not only
+    leaders.
     """
 
     witness: str
@@ -48,13 +49,13 @@ class MoveFunction:
     def parse(cls, document: object) -> "MoveFunction":
         """Parse `function` of a definition document. Raises `definition_invalid`."""
         if not isinstance(document, Mapping) or "witness" not in document:
-            raise _invalid("is not a JSON object with the type of a witness")
+            raise _invalid("the function must be a JSON object with the type of a witness")
         unknown = [str(name)[:80] for name in document if name not in _FIELDS]
         if unknown:
-            raise _invalid(f"has unknown fields: {', '.join(unknown[:10])}")
+            raise _invalid(f"the function has unknown fields: {', '.join(unknown[:10])}")
         closed_by = document.get("closed_by", _CLOSERS[0])
         if closed_by not in _CLOSERS:
-            raise _invalid("needs closed_by 'leaders' or 'anyone'")
+            raise _invalid("closed_by must be 'leaders' or 'anyone'")
         return cls(
             _type(document["witness"], _WITNESS),
             tuple(_type(text, _TYPE) for text in _list(document, "type_arguments")),
@@ -85,13 +86,13 @@ _MAX_LENGTHS = {"type_arguments": _MAX_TYPE_ARGUMENTS, "objects": _MAX_OBJECTS}
 def _list(document: Mapping[str, Any], name: str) -> list[Any]:
     items = document.get(name, [])
     if not isinstance(items, list) or len(items) > _MAX_LENGTHS[name]:
-        raise _invalid(f"needs a list of at most {_MAX_LENGTHS[name]} {name}")
+        raise _invalid(f"expected a list of at most {_MAX_LENGTHS[name]} {name}")
     return items
 
 
 def _type(text: object, form: re.Pattern[str]) -> str:
     if not isinstance(text, str) or not form.fullmatch(text) or len(text) > _MAX_TYPE_BYTES:
-        raise _invalid("has an invalid type, expected a type such as 0x2::sui::SUI")
+        raise _invalid("the function has an invalid type, expected a type such as 0x2::sui::SUI")
     return _PREFIX.sub(lambda match: _canonical(match[1]), text)
 
 
@@ -99,7 +100,7 @@ def _object(text: object) -> str:
     if isinstance(text, str) and _OF_PACKAGE.fullmatch(text):
         return text
     if not isinstance(text, str) or not _ADDRESS.fullmatch(text):
-        raise _invalid("has an invalid object, expected an address such as 0x6")
+        raise _invalid("the function has an invalid object, expected an address such as 0x6")
     return _canonical(text.removeprefix("0x"))
 
 
@@ -109,9 +110,9 @@ def _canonical(digits: str) -> str:
 
 def _gas_mist(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_GAS_MIST:
-        raise _invalid(f"needs gas as an integer of 0 to {MAX_GAS_MIST} MIST")
+        raise _invalid(f"gas must be an integer from 0 to {MAX_GAS_MIST} MIST")
     return value
 
 
 def _invalid(problem: str) -> ValidationError:
-    return ValidationError("definition_invalid", f"the definition is invalid: function {problem}")
+    return ValidationError("definition_invalid", f"the definition is invalid: {problem}")

@@ -24,13 +24,15 @@ class FailureReason(StrEnum):
     ABORTED = "aborted"
     """The Move function of an on-chain tool aborts."""
     EXPIRED = "expired"
-    """No leader closed the invocation in time. This reason follows from the invocation's state and
-    is never stored."""
+    """No leader closed the invocation in time.
+
+    This reason is derived from the invocation's state and is never stored.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeSignature:
-    """A tool's Ed25519 signature of an answer: a public key (32 bytes) and a signature (64)."""
+    """A tool's Ed25519 signature of an answer: a 32-byte public key and a 64-byte signature."""
 
     key: bytes
     signature: bytes

@@ -30,11 +30,11 @@ _INLINE_CHUNKS = b"\x04"
 def encode_ports(document: Mapping[str, Any]) -> bytes:
     """Encode ports, sorted by name, as canonical JSON. Each element of a list is one string.
 
-    `{"a": "1"}` has one entry (01). It has the name `a` (01 61) and an inline value (00) of three
-    bytes, `"1"` (03 22 31 22). The value of `{"a": [1, 2]}` is an inline list (01) with one part
-    (01) of two strings (02): `1` (01 31) and `2` (01 32). Long lists are split into parts, and long
-    values into chunks, because an argument on Sui has a maximum size. If an element of a list is
-    too long for an argument, the list is encoded as one value.
+    `{"a": "1"}` has one entry (01). The entry has the name `a` (01 61) and an inline value (00) of
+    three bytes, `"1"` (03 22 31 22). The value of `{"a": [1, 2]}` is an inline list (01) with one
+    part (01) of two strings (02): `1` (01 31) and `2` (01 32). Long lists are split into parts, and
+    long values into chunks, because an argument on Sui has a maximum size. If an element of a list
+    is too long for an argument, the list is encoded as one value.
 
     Raises:
         ValidationError: With code `json_invalid`, `port_name_invalid` or `too_many_ports`.
@@ -86,7 +86,10 @@ def _value(value: Any) -> bytes:
 
 
 def _parts(elements: Iterable[bytes]) -> list[bytes]:
-    """Return vectors of strings. All except the last are as long as an argument can be."""
+    """Return vectors of strings.
+
+    Each vector except the last has the maximum size of an argument.
+    """
     parts: list[bytes] = []
     part: list[bytes] = []
     size = 0

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.outcome import FailureReason
 
-# --- Paths. `TOOLS` is below the root of a server. The others are below the URL of a tool.
+# --- Paths. `TOOLS` is relative to the server's root. Other paths are relative to the tool's URL.
 
 HEALTH = "/health"
 META = "/meta"
@@ -26,11 +26,10 @@ PROBLEM_JSON = "application/problem+json"
 # --- Headers of a tool call
 
 INVOCATION_HEADER = "Nexus-Invocation"
-"""The ID of the invocation. If a server gets an ID again, it repeats its response."""
+"""The ID of the invocation. If a server receives the same ID again, it repeats its response."""
 
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
-"""The idempotency key of callers without an on-chain invocation, from the IETF draft of that
-name."""
+"""The idempotency key of callers without an on-chain invocation (IETF draft `idempotency-key`)."""
 
 TOOL_HEADER = "Nexus-Tool"
 """The FQN of the called tool."""
@@ -42,8 +41,8 @@ MAX_OUTCOME_BYTES_HEADER = "Nexus-Max-Outcome-Bytes"
 """The maximum size of the outcome that the requester pays for, in bytes."""
 
 RUN_HEADER = "Nexus-Run"
-"""The attempt of a workflow's run: `execution/vertex/path/attempt`. The path may be empty or a
-list of indices such as `0,2`."""
+"""The attempt of a workflow run that calls the tool: `execution/vertex/path/attempt`. The path may
+be empty or a list of indices such as `0,2`."""
 
 CALL_HEADERS = (
     INVOCATION_HEADER,
@@ -65,7 +64,7 @@ OUTCOME_SIGNATURE_HEADER = "Nexus-Outcome-Signature"
 
 
 def endpoint(url: str, path: str) -> str:
-    """Return the URL of the endpoint `path` of a tool or a server, which has the URL `url`."""
+    """Return the URL of the endpoint `path` below `url`, the URL of a tool or a server."""
     return url.rstrip("/") + path
 
 
@@ -157,7 +156,7 @@ STATUSES_WITH_CODE = frozenset(
 
 
 def is_retryable(status: int, code: str = "") -> bool:
-    """Return whether it is safe to repeat a call with its idempotency key, and may help.
+    """Return whether a retry with the same idempotency key is safe and may succeed.
 
     A gateway in front of the tool responds with 502 and 504, for example while the tool restarts. A
     504 whose problem document has the code `timed_out` comes from the tool.
@@ -166,10 +165,11 @@ def is_retryable(status: int, code: str = "") -> bool:
 
 
 def is_caller_specific(status: int, code: str = "") -> bool:
-    """Return whether only this caller is rejected, so that another leader may get an answer.
+    """Return whether the rejection concerns only this caller, so that another leader may succeed.
 
     A 401 or 403 concerns the identity and the signature of the caller. A 429 limits the calls of
-    one client (RFC 6585). The code `key_reused` means that this leader sent another body before.
+    one client (RFC 6585). The code `key_reused` means that this leader has already sent another
+    body.
     """
     return status in _OF_CALLER or code == Problem.KEY_REUSED.code
 
@@ -177,9 +177,9 @@ def is_caller_specific(status: int, code: str = "") -> bool:
 def failure_reason(status: int, code: str = "") -> FailureReason:
     """Return the failure reason for the status of the last response, which is not 200.
 
-    `code` is the code in the problem document. A 422 usually means that the input is invalid, but
-    there are two exceptions. A server may follow the draft of `Idempotency-Key` and reject a key
-    that was used with another body (`key_reused`), and an answer may be too large.
+    `code` is the code in the problem document. A 422 usually means that the input is invalid, with
+    two exceptions. First, a server may follow the `Idempotency-Key` draft and reject a key that was
+    used with another body (`key_reused`). Second, an answer may be too large.
     """
     if code == Problem.KEY_REUSED.code:
         return FailureReason.HTTP_ERROR

@@ -1,8 +1,8 @@
 """The strict parser of untrusted JSON, which measures a value before recursive code reads it.
 
 RFC 8259 allows each receiver to interpret duplicate names, lone surrogates and huge numbers. This
-parser rejects them, as I-JSON (RFC 7493) does, so that two programs never read different values
-from the same text.
+parser rejects such input, as I-JSON (RFC 7493) does, so that all programs read the same value from
+a text.
 """
 
 import json
@@ -23,8 +23,8 @@ class Extent(NamedTuple):
     """The size of a JSON value.
 
     `nodes` is the number of values, and `depth` is the number of nested levels. `text` is the
-    number of full stretches of `BYTES_PER_STRETCH` bytes in strings and names. It also contains the
-    work for integers of more than 64 bits.
+    number of full stretches of `BYTES_PER_STRETCH` bytes in strings and names. `text` also includes
+    stretches that account for the cost of integers of more than 64 bits.
     """
 
     nodes: int
@@ -41,14 +41,14 @@ def parse_json(text: bytes | str) -> Any:
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
         value = _DECODER.decode(decoded)
-        # Python's parser turns "\\ud83d\\ude00" into one character, but it also accepts only half
-        # of a surrogate pair. Only an escape can contain half a pair, because UTF-8 text cannot.
+        # Python's parser turns "\\ud83d\\ude00" into one character, but it also accepts a lone
+        # surrogate. Only an escape can denote a lone surrogate, because UTF-8 cannot encode it.
         if "\\u" in decoded:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeError as error:
-        raise _invalid("it is not UTF-8 or has half a surrogate pair") from error
+        raise _invalid("the text is not UTF-8 or contains a lone surrogate") from error
     except RecursionError as error:
-        raise _invalid(f"it nests deeper than {MAX_DEPTH} levels") from error
+        raise _invalid(f"the value nests deeper than {MAX_DEPTH} levels") from error
     except json.JSONDecodeError as error:
         where = f"line {error.lineno} column {error.colno}"
         raise _invalid(f"{error.msg} at {where}") from error
@@ -72,8 +72,8 @@ def canonical_elements(values: list[Any]) -> list[bytes]:
     """Return the canonical JSON of each element of a list."""
     if not values or not _SCALARS.issuperset(map(type, values)):
         return [canonical_json(value) for value in values]
-    # One call for all elements takes a tenth of the time of a call for each. The separator cannot
-    # occur in an element, because JSON escapes it.
+    # Encoding all elements in one call takes a tenth of the time of one call per element. The
+    # separator cannot occur in an element, because JSON escapes it.
     return _encoded(_SEPARATED, values)[1:-1].split(_SEPARATOR.encode())
 
 
@@ -81,15 +81,15 @@ def _encoded(encoder: json.JSONEncoder, value: Any) -> bytes:
     try:
         return encoder.encode(value).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
-        raise _invalid("it contains a value that JSON cannot represent") from error
+        raise _invalid("JSON cannot represent the value") from error
 
 
 def measure(value: Any) -> Extent:
     """Return the extent of `value`, or raise `json_invalid` if it is too deep or not JSON.
 
-    The function works level by level without recursion. A value with 100 000 nested levels is
-    therefore rejected at the 65th level and raises no `RecursionError`. For example,
-    `{"a": [1, "long…", 2]}` has two levels, the object and the list. It has five nodes: the object,
+    The function works level by level without recursion. Therefore a value with 100 000 nested
+    levels is rejected at the 65th level, without a `RecursionError`. For example, `{"a": [1,
+    "long…", 2]}` has two levels, the object and the list. This value has five nodes: the object,
     the list, two numbers and the string. Names count as text, but not as nodes.
     """
     if not isinstance(value, _CONTAINERS):
@@ -98,7 +98,7 @@ def measure(value: Any) -> Extent:
     level: list[list[Any] | dict[Any, Any]] = [value]
     while level:
         if depth > MAX_DEPTH:
-            raise _invalid(f"it nests deeper than {MAX_DEPTH} levels")
+            raise _invalid(f"the value nests deeper than {MAX_DEPTH} levels")
         below: list[list[Any] | dict[Any, Any]] = []
         for container in level:
             nodes += 1 + len(container)
@@ -124,7 +124,7 @@ def measure(value: Any) -> Extent:
 
 
 def json_pointer(path: Sequence[str | int]) -> str:
-    """Return the JSON pointer (RFC 6901) of a path of names and indices; empty for the root."""
+    """Return the JSON pointer (RFC 6901) of a path of names and indices, or "" for the root."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
@@ -135,13 +135,13 @@ def text_stretches(text: str) -> int:
     try:
         return len(text.encode("utf-8")) // BYTES_PER_STRETCH
     except UnicodeEncodeError as error:
-        raise _invalid("a string has half a surrogate pair") from error
+        raise _invalid("a string contains a lone surrogate") from error
 
 
 def number_stretches(number: int) -> int:
     """Return the number of text stretches that cost as much as comparing an integer.
 
-    The cost grows with the square of the number of digits. It is 0 for integers of 64 bits.
+    The cost grows with the square of the number of digits. The result is 0 for 64-bit integers.
     """
     if -_WIDE < number < _WIDE:
         return 0
@@ -159,12 +159,12 @@ def _leaf_text(leaf: Any) -> int:
     if isinstance(leaf, str):
         return text_stretches(leaf)
     if isinstance(leaf, float) and not isfinite(leaf):
-        raise _invalid("it has a number that is NaN or infinite")
+        raise _invalid("the value contains a number that is NaN or infinite")
     if leaf is None or isinstance(leaf, bool | float):
         return 0
     if isinstance(leaf, int):
         return number_stretches(leaf)
-    raise _invalid(f"it has a {type(leaf).__name__}, which is not a JSON value")
+    raise _invalid(f"the value contains a {type(leaf).__name__}, which is not a JSON value")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -196,7 +196,7 @@ _WIDE = 2**63
 # The types whose values count as one node without text, except large integers. The set is used for
 # each value of each call.
 _ONE_NODE = frozenset((int, bool, type(None)))
-# This is a tuple, because a union would be created again at each use.
+# The value is a tuple, because a union type would be created again at each use.
 _CONTAINERS = (dict, list)
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))

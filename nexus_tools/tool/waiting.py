@@ -12,7 +12,8 @@ _DAY_MS = 24 * 60 * 60 * 1000
 WAITING_MARGIN_MS = _DAY_MS
 """The time between the end of the wait and the expiry of the invocation, in ms.
 
-The Move module `waiting` has it as `MARGIN_MS`."""
+The constant `MARGIN_MS` of the Move module `waiting` has the same value.
+"""
 
 _TIMEOUT_MS = 90 * _DAY_MS
 _GAS_MIST = 2_000_000
@@ -20,7 +21,7 @@ _GAS_MIST = 2_000_000
 _TIME = {"type": "integer", "minimum": 0}
 _ADDRESS = {"type": "string", "pattern": "^0x[0-9a-fA-F]{1,64}$"}
 _ADDRESS_PATTERNS = (_ADDRESS["pattern"], "^0x[0-9a-fA-F]{64}$", "^0x[0-9a-f]{64}$")
-_AT = {"at_ms": {**_TIME, "description": "When it was closed, in ms since 1970."}}
+_AT = {"at_ms": {**_TIME, "description": "The closing time of the invocation, in ms since 1970."}}
 _ANSWER = {"answerer": {**_ADDRESS}, "note": {"type": "string"}}
 
 
@@ -68,7 +69,7 @@ def wait_definition(package: str) -> ToolDefinition:
         WAIT,
         f"{package}::waiting::finish_wait",
         f"{package}::waiting::Wait",
-        description="Waits until a time, or for a time.",
+        description="Waits until a given time, or for a given duration.",
         inputs=_object(inputs, []) | either,
         variants={"over": _AT},
     )

@@ -17,12 +17,12 @@ from nexus_tools.tool_server.function_signature import Signature
 from nexus_tools.tool_server.variant import Variant
 
 # The maximum number of threads of one tool whose function is not async. Further calls wait for a
-# thread within their timeout.
+# free thread, and the wait counts towards their timeout.
 _MAX_THREADS = 40
 
 
 class FunctionTool(Tool):
-    """A tool that calls the author's `function`, in a worker thread unless it is async."""
+    """A tool that calls the author's `function`, in a worker thread if it is not async."""
 
     def __init__(
         self,
@@ -79,9 +79,10 @@ class FunctionTool(Tool):
             message = f"expected the tool to return one of {known}, got {type(returned).__name__}"
             raise ValidationError("output_invalid", message)
         try:
-            # This is `model_dump_json` without the lookup of unused options. The value is written
-            # and parsed again, so it is certainly JSON, and the size of the text bounds the cost of
-            # the check. This takes less time than measuring the value.
+            # The call is equivalent to `model_dump_json`, but does not look up unused options. The
+            # value is serialized and parsed again, so it is certainly JSON, and the size of the
+            # text bounds the cost of the check. Serializing takes less time than measuring the
+            # value.
             text = returned.__pydantic_serializer__.to_json(returned, by_alias=True, warnings=False)
             ports = from_json(text, allow_inf_nan=False)
         except ValueError as error:
@@ -102,10 +103,10 @@ def tool(
     """Turn the decorated function into a `Tool`.
 
     Parameters are ports, the docstring is the description, and the return annotation is the union
-    of the variants. `timeout_ms` is 1 000 to 120 000. `health` returns whether the tool is ready,
-    as one boolean or as several booleans by name. `authorize` returns whether a `Call` may run. Any
-    result except `True` rejects the call. To explain the rejection, raise a `NotAuthorizedError`.
-    The decorated function and both callbacks may be async.
+    of the variants. `timeout_ms` must be between 1 000 and 120 000. `health` returns whether the
+    tool is ready, as a boolean or as a mapping from check names to booleans. `authorize` returns
+    whether a `Call` may run. Any result except `True` rejects the call. To explain the rejection,
+    raise a `NotAuthorizedError`. The decorated function and both callbacks may be async.
 
     Raises:
         ValidationError: The function cannot be a tool (code `tool_invalid` or `fqn_invalid`).

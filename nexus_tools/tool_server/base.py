@@ -25,9 +25,9 @@ class Call:
     """The context of one invocation, passed to a parameter annotated with `Call`.
 
     `invocation` is the on-chain ID of the invocation. `deadline` is the time after which the caller
-    no longer waits. `max_outcome_bytes` is the size that the requester pays for. `leader` is the ID
-    of the leader whose signature was verified. An attribute is None if the caller does not send it,
-    and by default in tests.
+    no longer waits. `max_outcome_bytes` is the maximum size of the outcome that the requester pays
+    for. `leader` is the ID of the leader whose signature was verified. An attribute is None if the
+    caller does not send its value, and by default in tests.
     """
 
     invocation: str | None = None
@@ -37,7 +37,7 @@ class Call:
 
 
 class NotReadyError(WrongStateError):
-    """An error that a tool raises if it cannot run now. Callers may retry because nothing ran.
+    """An error that a tool raises if it cannot run now. Callers may retry, because no code has run.
 
     The server responds with 503 `not_ready`, and shows the message and the hint to the caller.
     """
@@ -58,11 +58,12 @@ Health = Callable[[], bool | Mapping[str, bool] | Awaitable[bool | Mapping[str, 
 
 
 class Tool(ABC):
-    """A tool of a `ToolServer`. It checks inputs and outputs, and a subclass implements `run`.
+    """A tool of a `ToolServer`, which checks inputs and outputs. Subclasses implement `run`.
 
-    `timeout_ms` is 1 000 to 120 000. The schemas must follow the rules for tools. `health` returns
-    whether the tool is ready, as one boolean or as several booleans by name. `authorize` returns
-    whether a call may run. Any result except `True` rejects the call. Both may be async.
+    `timeout_ms` must be between 1 000 and 120 000. The schemas must follow the rules for tools.
+    `health` returns whether the tool is ready, as a boolean or as a mapping from check names to
+    booleans. `authorize` returns whether a call may run. Any result except `True` rejects the call.
+    `health` and `authorize` may be async.
 
     Raises:
         ValidationError: The tool has no valid definition (code `tool_invalid` or `fqn_invalid`).
@@ -108,7 +109,7 @@ class Tool(ABC):
     ) -> dict[str, Any]:
         """Check an input against the schema, and return the arguments for `run`.
 
-        If `parse_json` read the input, `json_bytes` is the size of its text.
+        If the input was parsed by `parse_json`, `json_bytes` is the size of the JSON text.
         """
         self._validator.check_input(ports, json_bytes)
         return dict(ports)
@@ -150,7 +151,10 @@ class Tool(ABC):
             raise NotAuthorizedError("this call is not authorized")
 
     async def check_health(self) -> dict[str, bool]:
-        """Return the results of the author's `health` by name. A ready tool has only True."""
+        """Return the results of the author's `health` by name.
+
+        The tool is ready if all are True.
+        """
         if self._health is None:
             return {}
         result = self._health()

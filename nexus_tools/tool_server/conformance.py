@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 MAX_RESPONSE_BYTES = 10 * 2**20
 _GET_TIMEOUT_S = 10.0
-# The network latency that is allowed in addition to the tool's own timeout.
+# The allowed network latency in addition to the tool's own timeout.
 _MARGIN_S = 5.0
 
 
@@ -256,7 +256,7 @@ async def _url(probe: ToolProbe) -> str:
 
 
 def _own_urls(probe: ToolProbe) -> list[str]:
-    """Return the possible URLs of the tool: its path below the probed URL, or next to it."""
+    """Return the possible URLs of the tool: the FQN's path below or beside the probed URL."""
     path = f"/{probe.known_meta().get('fqn', '')}"
     return [protocol.tool_url(root, path) for root in (probe.url, probe.url.rpartition("/")[0])]
 
@@ -299,7 +299,7 @@ async def _valid_input(probe: ToolProbe) -> str:
         call = f"POST {protocol.INVOKE} with {_shown(example)}"
         raise CheckFailedError(
             f"{call} responds with {reply.status}{_cause(reply)}",
-            'Return a variant for valid inputs, or add a working one to "examples" in the schema.',
+            'Return a variant for valid inputs, or add a valid input to "examples" in the schema.',
         )
     answer = InterfaceValidator(definition).check_output(reply.json())
     return f"returned {answer.variant} after {reply.elapsed_ms:.0f} ms"
@@ -332,7 +332,7 @@ def _cause(reply: Reply) -> str:
 
 
 def _wrong_input(input_schema: dict[str, Any]) -> Any:
-    """Return an object without the required ports, or an array if no port is required."""
+    """Return an invalid input: `{}` if the schema requires ports, else an array."""
     return {} if input_schema.get("required") else []
 
 

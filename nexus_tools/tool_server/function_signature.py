@@ -1,4 +1,4 @@
-"""A function's signature as a tool's interface. Parameters are ports, and the result is a variant.
+"""The interface of a tool from its function: parameters are ports, and the result is a variant.
 
 The JSON Schemas are short, and they contain no patterns that the registry rejects.
 """
@@ -54,10 +54,10 @@ class PortSchema(GenerateJsonSchema):
         return described
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
-        """Return pydantic's schema. Remove the format from an output that may have no offset.
+        """Return pydantic's schema, without the format if an output may lack a UTC offset.
 
-        The format `date-time` (RFC 3339) requires an offset. A `datetime` may have none, but an
-        `AwareDatetime` always has one.
+        The format `date-time` (RFC 3339) requires an offset. A `datetime` may lack an offset, but
+        an `AwareDatetime` always has an offset.
         """
         described = super().datetime_schema(schema)
         if self.mode == "serialization" and schema.get("tz_constraint") != "aware":
@@ -65,7 +65,7 @@ class PortSchema(GenerateJsonSchema):
         return described
 
     def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
-        """Return pydantic's schema. Remove the format from an output, which may have no offset."""
+        """Return pydantic's schema, without the format for outputs, which may lack a UTC offset."""
         described = super().time_schema(schema)
         if self.mode == "serialization":
             del described["format"]
@@ -104,7 +104,7 @@ def _branch(name: str, ports: dict[str, Any]) -> dict[str, Any]:
 
 
 def _inlined(ports: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
-    """Return the target of a reference instead of it, unless other schemas refer to the target."""
+    """Return the target of a reference, unless other schemas refer to the same target."""
     reference = ports.get("$ref", "")
     if not reference or json.dumps(reference) in json.dumps(shared):
         return ports
@@ -161,11 +161,11 @@ class Signature:
     def arguments(self, ports: Mapping[str, Any], call: Call) -> dict[str, Any]:
         """Return the function's arguments, or raise `ValidationError` (`input_invalid`)."""
         try:
-            # This is `model_validate` without the lookup of unused options.
+            # The call is equivalent to `model_validate`, but does not look up unused options.
             model = self.ports.__pydantic_validator__.validate_python(ports)
         except pydantic.ValidationError as error:
             raise _input_error(error) from error
-        # The fields of a model keep their order, which is the order of `names`.
+        # The fields of a model are ordered, and have the order of `names`.
         arguments: dict[str, Any] = dict(zip(self.names, model.__dict__.values()))  # noqa: B905
         if self.call_name is not None:
             arguments[self.call_name] = call

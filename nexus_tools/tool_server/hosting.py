@@ -36,10 +36,11 @@ async def serving(
     port: int = 0,
     public_url: str | None = None,
 ) -> AsyncIterator[str]:
-    """Run a server in this event loop, and yield its URL. Tools get a new `ToolServer`.
+    """Run a server, or a new server for tools, in this event loop, and yield its URL.
 
     Each tool is served at the path of its FQN. A single tool is also served at the root (see
-    `ToolServer`). Port 0 selects a free port. The program itself configures signals and logging.
+    `ToolServer`). Port 0 selects a free port. The caller is responsible for signal handling and
+    logging.
 
     Raises:
         UsageError: The address cannot be bound (`address_unavailable`).
@@ -58,7 +59,7 @@ def serve(
     tls_certificate: Path | None = None,
     tls_key: Path | None = None,
 ) -> None:
-    """Serve `tools` until SIGINT or SIGTERM. Call it from your own `__main__`."""
+    """Serve `tools` until SIGINT or SIGTERM. Call this function from your own `__main__`."""
     server = ToolServer(tools, public_url=public_url)
     run(server, host, port, tls_certificate=tls_certificate, tls_key=tls_key)
 
@@ -82,11 +83,11 @@ def run(
 
     Raises:
         UsageError: The address cannot be bound, or the TLS settings are incomplete. Errors of
-            `alongside` are passed on.
+        `alongside` are not caught.
     """
     if (tls_certificate is None) != (tls_key is None):
         message = "TLS needs a certificate and a key, but only one of them is set"
-        raise UsageError("tls_incomplete", message, hint="Set both, or neither for plain HTTP.")
+        raise UsageError("tls_incomplete", message, hint="Set both, or set neither for plain HTTP.")
     log_to_stderr("json", again=False)
 
     async def until_stopped() -> None:

@@ -1,12 +1,12 @@
-"""The cache of recent responses by idempotency key, so that a repeated request does not run again.
+"""The cache of recent responses by idempotency key, so that the tool does not run twice.
 
-The cache follows the IETF draft "The Idempotency-Key HTTP Header Field". If the request is still
-running, its repetition is a conflict (409). If it is complete, the repetition gets the first
-response, whether an outcome or a problem.
+The cache follows the IETF draft "The Idempotency-Key HTTP Header Field". If a request is repeated
+while it is running, the repetition is a conflict (409). If the request is complete, the repetition
+receives the stored response, whether an outcome or a problem.
 
-In one point, the cache differs from the draft. If a key is used again with a different request,
-this is not a client error (422) but a new request. The IDs of invocations are public. Otherwise, an
-untrusted caller could use the ID of another account's invocation and block its Leader.
+The cache differs from the draft in one respect. A different request with the same key is a new
+request, and not a client error (422). The IDs of invocations are public, so an untrusted caller
+could otherwise use the ID of another account's invocation and block its Leader.
 """
 
 from collections import deque
@@ -30,9 +30,9 @@ class _Invocation:
 class IdempotencyCache:
     """A cache of at most `max_count` responses with `max_bytes` bytes in total.
 
-    A response is kept for `lifetime_s` seconds. Requests are identified by a hashable value: the
-    key with everything else that distinguishes requests. Running requests are always kept, because
-    the server bounds their number.
+    A response is stored for `lifetime_s` seconds. Requests are identified by a hashable value,
+    which contains the key and all other properties that distinguish requests. Running requests are
+    never evicted, because the server bounds their number.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class IdempotencyCache:
         self._bytes = 0
 
     def begin(self, request: Hashable) -> Response | None:
-        """Return the stored response. If there is none, mark the request as running.
+        """Return the stored response. If no response is stored, mark the request as running.
 
         Raises `ProblemError` if the request is already running.
         """
@@ -82,7 +82,7 @@ class IdempotencyCache:
         self._forget_old(now)
 
     def abandon(self, request: Hashable) -> None:
-        """Forget a request that did not run, so that the client may repeat it."""
+        """Remove a request that did not run, so that the client may repeat the request."""
         self._known.pop(request, None)
 
     def _forget_old(self, now: float) -> None:

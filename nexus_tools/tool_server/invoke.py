@@ -1,6 +1,6 @@
-"""The endpoint `POST /invoke`. It reads the input, runs the tool within its timeout, and responds.
+"""The endpoint `POST /invoke`, which reads the input and runs the tool within its timeout.
 
-It is a plain ASGI application because it is the hot path of a server.
+The endpoint is a plain ASGI application, because it is the hot path of a server.
 """
 
 from dataclasses import dataclass
@@ -75,10 +75,10 @@ class InvocationSlots:
     async def receive(self, receive: Receive, first: bytes) -> bytes:
         """Return the whole body of a request that arrives in parts. `first` is the first part.
 
-        A request has no slot while its body arrives, because a few slow clients could otherwise
-        block all others. Instead, the total size of incomplete bodies is limited. Raises the errors
-        of `read_remaining_body`. If the invocation could not run, `ProblemError` 503 or 429 is
-        raised before anything is read.
+        A request does not hold a slot while its body arrives, because a few slow clients could
+        otherwise block all other clients. Instead, the total size of incomplete bodies is limited.
+        Raises the errors of `read_remaining_body`. If the invocation could not run, `ProblemError`
+        503 or 429 is raised before the body is read.
         """
         self.check()
         reserved = 0
@@ -101,7 +101,7 @@ class InvocationSlots:
             self.receiving_bytes -= reserved
 
     def not_ready(self, detail: str) -> ProblemError:
-        """Return the problem with status 503. It means that the tool did not run."""
+        """Return the problem with status 503, which means that the tool did not run."""
         return self._problem(Problem.NOT_READY, detail)
 
     def _problem(
@@ -154,7 +154,8 @@ class InvokeEndpoint:
                 body = await self._slots.receive(receive, body)
             if admitted is not None:
                 admitted.take(body)
-                # This is set after `take`, so that a replayed request gets no signed response.
+                # The variable is set after `take`, so that the response to a replayed request is
+                # not signed.
                 signed = admitted
             if head.key is None:
                 response = await self._run(head, body)
@@ -180,7 +181,8 @@ class InvokeEndpoint:
         """Run the invocation, or return the stored response of an equal request.
 
         If a Leader repeats a request with another deadline, both requests are equal. Requests of
-        different leaders are not equal, so only its leader gets the response to a signed request.
+        different leaders are not equal, so only the leader that signed a request receives its
+        response.
         """
         content = body if len(body) < _DIGEST_BYTES else sha256(body).digest()
         call = head.call
@@ -242,8 +244,8 @@ class InvokeEndpoint:
         )
         response = Response.of_answer(answer)
         limit = head.call.max_outcome_bytes
-        # On chain, an answer takes at most twice the bytes of its JSON text, so few answers need to
-        # be measured.
+        # The on-chain size of an answer is at most twice the size of its JSON text, so few answers
+        # need to be measured.
         if limit is not None and 2 * len(response.body) > limit:
             return _limit_outcome(limit, answer, response)
         return response
@@ -275,7 +277,8 @@ class InvokeEndpoint:
 def _limit_outcome(limit: int, answer: Answer, response: Response) -> Response:
     """Return the response, or a problem if the answer is larger than the requester pays for.
 
-    The server reports this problem, so that a leader cannot claim it for another answer.
+    The server reports this problem, so that a leader cannot falsely claim that an answer is too
+    large.
     """
     try:
         size = outcome_bytes(answer)

@@ -23,8 +23,8 @@ def load(target: str, *, public_url: str | None = None) -> ToolServer:
     """Import `target` and return its server.
 
     The attribute is a `ToolServer`, a `Tool` or an iterable of tools. Without an attribute, the
-    server has all tools of the module, in the order of their definition. `public_url` is used
-    unless the attribute is already a `ToolServer`.
+    server has all tools of the module, in the order of their definition. `public_url` is ignored if
+    the attribute is already a `ToolServer`.
 
     Raises:
         UsageError: The target does not exist (`target_unknown`), or importing the author's module
@@ -64,7 +64,7 @@ def load_module(place: str) -> ModuleType:
 
 
 def _see(location: str) -> str:
-    """Return a hint that names a location. It ends with the author's code, so without a period."""
+    """Return a hint that names a location. The hint ends with source code, so it has no period."""
     return f"See {location}"
 
 
@@ -86,7 +86,7 @@ def _from_name(name: str) -> ModuleType:
 
 
 def _from_file(path: Path) -> ModuleType:
-    """Import a file. It can import the modules in its folder."""
+    """Import a file, which can itself import the modules in its folder."""
     path = path.resolve()
     if not path.is_file():
         raise UsageError("target_unknown", f"the file {path} does not exist", hint=_HINT)

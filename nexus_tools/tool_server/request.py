@@ -30,7 +30,7 @@ _MEDIA_TYPE = re.compile(rb'\s*%b\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?' % _JSON, 
 _NUMBER_DIGITS = 18
 _QUOTE = ord('"')
 
-# The call of a client that sends none of the headers in `_CALL_HEADERS`.
+# The call of a client that does not send any of the headers in `_CALL_HEADERS`.
 _EMPTY_CALL = Call()
 
 
@@ -39,7 +39,7 @@ class ClientGoneError(Exception):
 
 
 class InvokeHeaders(NamedTuple):
-    """The headers of a tool call, as far as the server uses them."""
+    """The headers of a tool call that the server uses."""
 
     key: str | None
     tool: bytes | None
@@ -85,8 +85,8 @@ async def read_remaining_body(
     """Return the whole body of a request that arrives in parts, at most `limit` bytes.
 
     `first` is the first part. `take` is called with the number of bytes of each further part.
-    Raises `ProblemError` 413 as soon as the body is too long, and 408 if it takes longer than
-    `timeout_s`. Most bodies arrive in one part, so the timer is set only here.
+    Raises `ProblemError` 413 as soon as the body is too long, and 408 if the body takes longer than
+    `timeout_s`. Because most bodies arrive in one part, only this function sets a timer.
     """
     try:
         async with asyncio.timeout(timeout_s):

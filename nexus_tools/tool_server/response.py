@@ -60,8 +60,8 @@ class ProblemError(Exception):
     """An error that ends a request with a problem document.
 
     `code` replaces the code of `problem`, for example with the code that a tool chose for an
-    invalid input. `errors` are the problems in the input. Each has a JSON pointer as a URI fragment
-    (RFC 6901, section 6).
+    invalid input. `errors` are the problems in the input. Each error has a JSON pointer as a URI
+    fragment (RFC 6901, section 6).
     """
 
     def __init__(
@@ -89,5 +89,5 @@ class ProblemError(Exception):
 
 def _encoded(value: Any) -> bytes:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # A detail may quote half a surrogate pair, which UTF-8 cannot encode.
+    # A detail may quote a lone surrogate, which UTF-8 cannot encode.
     return text.encode("utf-8", "replace")

@@ -49,12 +49,13 @@ _FOREIGN_HOST = (
 class ToolServer:
     """An ASGI application that serves each tool at the path of its FQN.
 
-    The attribute `tools` maps paths to tools. A tool keeps its URL when other tools are added. It
-    is also reachable at the paths of older servers, which are the root and `/name`. If several
-    tools share one of these paths, the header `Nexus-Tool` selects a tool. `public_url` is the URL
-    of the root for clients. Without it, `/meta` repeats the address of the request. `lifespan` is
-    an async context manager that is entered before the server is ready and left when it stops.
-    `signatures` configures the verification of signed calls, which needs the public URL.
+    The attribute `tools` maps paths to tools. The URL of a tool does not change when other tools
+    are added. A tool is also reachable at the paths of older servers, which are the root and
+    `/name`. If several tools share one of these paths, the header `Nexus-Tool` selects a tool.
+    `public_url` is the URL of the root for clients. Without `public_url`, `/meta` repeats the
+    address of the request. `lifespan` is an async context manager that is entered before the server
+    is ready and exited when the server stops. `signatures` configures the verification of signed
+    calls, which needs the public URL.
     """
 
     def __init__(
@@ -110,9 +111,9 @@ class ToolServer:
     def set_root_url(self, url: str | None) -> None:
         """Set the URL of the root, if the server has no public URL.
 
-        The server then counts as local. It rejects requests for other host names, because the name
-        of a web page may resolve to this machine. Raises `public_url_missing` if both URLs are
-        missing and signatures must be verified.
+        The server then counts as local. A local server rejects requests for other host names,
+        because an attacker's host name may resolve to this machine (DNS rebinding). Raises
+        `public_url_missing` if both URLs are missing and signatures must be verified.
         """
         self._root_url = self._public_url or url
         self._is_local = self._public_url is None and url is not None
@@ -191,7 +192,7 @@ class ToolServer:
         return JSONResponse(list(self.tools))
 
     def _invoke_of(self, tools: Sequence[Tool]) -> ASGIApp:
-        """Return the endpoint of the only tool of a path, or an endpoint that selects a tool."""
+        """Return the endpoint of the path's only tool, or an endpoint that selects a tool."""
         endpoints = [self._endpoints[tool] for tool in tools]
         return endpoints[0] if len(tools) == 1 else _ByHeader(tools, endpoints)
 
@@ -199,7 +200,7 @@ class ToolServer:
         return _Health(tool, self._slots, self._endpoints[tool])
 
     def _meta_of(self, tool: Tool) -> Callable[[Request], HttpResponse]:
-        """Return the endpoint of the definition. At every path, it shows the URL with the FQN."""
+        """Return the endpoint of the definition, which shows the FQN's URL at every path."""
 
         def meta(request: Request) -> HttpResponse:
             root = self._public_url
@@ -276,9 +277,9 @@ def _by_path(tools: Sequence[Tool]) -> dict[str, Tool]:
 
 
 def _all_paths(tools: Mapping[str, Tool]) -> dict[str, list[Tool]]:
-    """Return the tools at each path: at the path of the FQN, and at the paths of older servers.
+    """Return the tools by path. The paths are those of the FQNs and those of older servers.
 
-    Older servers served a single tool at `/`, and each of several tools at `/name`. URLs with these
+    Older servers served a single tool at `/`, and several tools at `/name` each. URLs with these
     paths are still registered on chain.
     """
     tools_by_path: defaultdict[str, list[Tool]] = defaultdict(list)
@@ -335,10 +336,10 @@ _HOST = re.compile(
 
 
 def request_origin(request: Request) -> str:
-    """Return the scheme and the host of a request, as the client uses them.
+    """Return the scheme and the host of a request from the client's point of view.
 
-    Behind a proxy, they come from the `X-Forwarded-…` headers. The response repeats them. So if
-    they are missing or malformed, the function raises `ProblemError` 400.
+    Behind a proxy, the `X-Forwarded-…` headers contain the scheme and the host. Because the
+    response repeats both, the function raises `ProblemError` 400 if they are missing or malformed.
     """
     host = _first(request.headers, "x-forwarded-host") or request.headers.get("host", "")
     scheme = _first(request.headers, "x-forwarded-proto") or request.url.scheme
@@ -350,7 +351,7 @@ def request_origin(request: Request) -> str:
 
 
 def _first(headers: Headers, name: str) -> str:
-    """Return the first value of a header. The proxy nearest to the client wrote it."""
+    """Return the first value of a header, which the proxy nearest to the client wrote."""
     return headers.get(name, "").split(",")[0].strip()
 
 

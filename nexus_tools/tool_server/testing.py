@@ -1,4 +1,4 @@
-"""The HTTP client for authors' tests. It calls a server in the same process, without a socket."""
+"""The HTTP client for authors' tests, which calls a server in the same process without a socket."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,7 @@
 """A time limit for many tasks that uses one timer instead of one per task.
 
-Setting a timer for each invocation would take longer than many tools run. All tasks have the same
-limit, so the task that started first expires first.
+For many tools, setting a timer would take longer than the invocation itself. All tasks have the
+same limit, so the task that started first expires first.
 
 Worked example with a limit of 10 s: task A starts at 0 s and sets the timer to 10 s. Task B starts
 at 3 s, when the timer is already set. A ends at 4 s and does not change the timer. The timer fires
@@ -14,7 +14,7 @@ from asyncio import AbstractEventLoop
 from types import TracebackType
 from typing import Any, Self
 
-# The resolution of event loop timers. A timer may fire earlier by this time.
+# The resolution of event loop timers. A timer may fire earlier by this amount.
 _EARLY_S = 0.001
 
 
@@ -26,10 +26,10 @@ class TimeLimit:
         self._running: _Running | None = None
 
     def start(self) -> "TaskDeadline":
-        """Return a context manager that limits the running task. Its time starts now.
+        """Return a context manager that limits the running task, starting now.
 
-        When the time is over, it cancels the task and raises `TimeoutError`, as `asyncio.timeout`
-        does.
+        When the time limit expires, the context manager cancels the task and raises `TimeoutError`,
+        as `asyncio.timeout` does.
         """
         task = asyncio.current_task()
         assert task is not None, "only tasks have a time limit"
@@ -69,7 +69,7 @@ class TaskDeadline:
             # The timer stays set. When it fires, it is set again if newer tasks run.
             del self._running.members[self]
             return
-        # If other code has also cancelled the task, its cancellation must be raised.
+        # If other code has also cancelled the task, the other cancellation must be raised.
         only_by_us = self._task.uncancel() <= self._cancelling
         if only_by_us and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise TimeoutError from error

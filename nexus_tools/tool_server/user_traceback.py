@@ -26,7 +26,7 @@ def traceback_of(error: BaseException) -> str:
 def error_summary(error: BaseException) -> str:
     """Describe an error on one line: `KeyError: 'title' in /home/ada/tools.py, line 8: …`.
 
-    The exception's message is cut to 200 characters.
+    The exception's message is truncated to 200 characters.
     """
     message = message_of(error)
     place = location_of(error)
@@ -50,7 +50,7 @@ def message_of(error: BaseException) -> str:
 def location_of(error: BaseException) -> str:
     """Return the file, line and code of the author's last frame, or an empty string.
 
-    A file that cannot be parsed has no frame, so the location comes from the `SyntaxError`.
+    A syntax error does not have a frame in the file, so the location comes from the `SyntaxError`.
     """
     if isinstance(error, SyntaxError) and error.filename:
         return _place(error.filename, error.lineno or 1)

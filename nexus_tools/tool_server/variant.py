@@ -1,4 +1,4 @@
-"""The base class of variants, the possible answers of a tool. Their fields are ports."""
+"""The base class of variants, the possible answers of a tool. The fields of a variant are ports."""
 
 from typing import Any, ClassVar
 

@@ -1,1 +1,1 @@
-"""Benchmarks with one file per figure. A figure is compared with a peer if one exists."""
+"""Benchmarks. Each file measures a group of figures, and compares them with a peer if possible."""

@@ -43,7 +43,7 @@ class OutOfTime(Exception):  # noqa: N818 - the name states the event
 def main() -> int:
     """Run the named parts, or all parts. Return 1 if a figure misses its target or a part fails."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("name", nargs="*", help=f"{', '.join(PARTS)}; all without a name")
+    parser.add_argument("name", nargs="*", help=f"parts: {', '.join(PARTS)}; default: all")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.name if name not in PARTS]

@@ -29,7 +29,7 @@ def localnet(folder: Path) -> Iterator[Network]:
 
 @contextmanager
 def localnet_process(folder: Path) -> Iterator[tuple[Network, Process]]:
-    """Run a localnet until the block ends. Yield its network and its process."""
+    """Run a localnet until the block ends. Yield the localnet's network and process."""
     command = nexus_tools("localnet", "start", "--port", "0", "--json")
     with started(command, folder / "localnet.log", home(folder)) as process:
         url = process.document()["url"]
@@ -54,7 +54,7 @@ async def deploy(client: SuiClient) -> Deployment:
 async def split_coins(
     client: SuiClient, recipient: Address, amounts_mist: Sequence[int]
 ) -> tuple[Coin, ...]:
-    """Send the recipient a new coin of each amount. Return all of its coins."""
+    """Send the recipient a new coin of each amount. Return all coins of the recipient."""
     for start in range(0, len(amounts_mist), _COINS_PER_TRANSACTION):
         amounts = amounts_mist[start : start + _COINS_PER_TRANSACTION]
         builder = TransactionBuilder()

@@ -1,7 +1,7 @@
 """The age of the clock 0x6 under a full load of transactions that do not use it.
 
-It is measured for a client that reads the clock from time to time, and for a client that only
-follows the checkpoints.
+The benchmark measures the age for a client that reads the clock from time to time, and for a client
+that only follows the checkpoints.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ async def _ages_read(channel: grpc.aio.Channel) -> AsyncIterator[float]:
 
 
 async def _ages_followed(channel: grpc.aio.Channel) -> AsyncIterator[float]:
-    """Yield the age of the last seen time, at the moment before the next time arrives."""
+    """Yield the age of the last received clock time when the next clock time arrives."""
     follow = _call(channel.unary_stream, "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints")
     shown = time()
     fields = ("sequence_number", "objects.objects.object_id", "objects.objects.contents")

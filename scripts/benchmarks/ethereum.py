@@ -1,7 +1,7 @@
 """Transfers, calls and start-up in one process, compared with eth-tester on py-evm.
 
-Both execute signed transactions, each in its own block or checkpoint. The benchmark uses no network
-connection, because eth-tester has none. A call increases a counter on chain.
+Both networks execute signed transactions, each in its own block or checkpoint. The benchmark uses
+no network connection, because eth-tester has none. A call increases a counter on chain.
 """
 
 import os
@@ -36,13 +36,13 @@ START_S = 0.5
 PACKAGE_MIST = 1_000_000_000
 
 _PEER = "eth-tester"
-# coincurve makes its signatures fast.
+# coincurve makes the signatures of eth-tester fast.
 _REQUIREMENTS = ("eth-tester[py-evm]==0.14.0b1", "coincurve")
-_NOTE = f"in one process, {EACH} signed transactions a round, each final when the next begins"
+_NOTE = f"one process, {EACH} signed transactions per round, each final before the next starts"
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield start-up, transfers and calls."""
+    """Yield the figures of start-up, transfers and calls."""
     peer_command = [str(_peer_python()), str(SCRIPTS / "benchmarks" / "ethereum_peer.py")]
     yield _start(folder, peer_command)
     ours = InProcess()
@@ -67,7 +67,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 
 def _peer_python() -> Path:
-    """Return the interpreter of an environment with eth-tester. Create it if it does not exist."""
+    """Return the interpreter of an environment with eth-tester, which is created if necessary."""
     folder = ROOT / ".cache" / "eth-tester"
     python = folder / "bin" / "python"
     stamp = folder / "installed"
@@ -99,7 +99,7 @@ def _start(folder: Path, peer_command: list[str]) -> Figure:
         times["ours"],
         {_PEER: times["peer"]},
         target=at_most(START_S),
-        note="ours answers over gRPC when it is ready",
+        note="the localnet is ready when it responds over gRPC",
     )
 
 
@@ -131,7 +131,7 @@ class InProcess:
         self._contents: dict[str, Content] = {"transfer": transfer, "call": self._publish()}
 
     def rate(self, name: str) -> float:
-        """Return the number of transactions per second. They are signed before they are timed."""
+        """Return the transactions per second. Signing is not part of the measured time."""
         transactions = list(signed(self._key, self._coins(EACH), self._contents[name]))
         begin = perf_counter()
         for data, signature in transactions:
@@ -144,7 +144,7 @@ class InProcess:
         return [value.reference() for value in given.output_objects if value.owner == own]
 
     def _publish(self) -> Content:
-        """Publish the counter. Return the call that increases it."""
+        """Publish the counter. Return the call that increases the counter."""
 
         def publish_counter(builder: TransactionBuilder) -> None:
             cap = builder.publish([compiled("counter")], [MOVE_STDLIB, SUI_FRAMEWORK])

@@ -1,8 +1,8 @@
-"""eth-tester with py-evm, the test network with which the benchmark `ethereum` compares ours.
+"""eth-tester with py-evm, the peer of the localnet in the benchmark `ethereum`.
 
-This program runs in its own environment, without this project. It prints a line when it is ready.
-Each input line is `["transfer" | "call", count]`. The response is the time in seconds for `count`
-signed transactions, one per block.
+This program runs in its own environment, without this project. The program prints a line when it is
+ready. Each input line is `["transfer" | "call", count]`. The response is the time in seconds for
+`count` signed transactions, one per block.
 """
 
 import json
@@ -14,7 +14,8 @@ from eth_tester import EthereumTester, PyEVMBackend
 
 _CHAIN_ID = 131277322940537  # the chain ID of eth-tester
 _GWEI = 10**9
-# The last ten bytes are the contract: SLOAD 0, add 1, SSTORE 0. The code before them returns them.
+# The last ten bytes are the contract: SLOAD 0, add 1, SSTORE 0. The code before these bytes returns
+# the contract.
 _COUNTER = bytes.fromhex("600a600c600039600a6000f3" + "60005460010160005500")
 
 

@@ -44,17 +44,17 @@ def measure(folder: Path) -> Iterator[Figure]:
         stories = asyncio.run(_carry(place, protocol))
         for size, cost in _costs(place / "state", stories).items():
             name = f"executions {size}, protocol {protocol}:"
-            note = f"an execution of {STEPS} steps one after the other, as SUI of each step"
+            note = f"one execution with {STEPS} sequential steps; the figure is in SUI per step"
             yield Figure(f"{name} gas", cost.gas / SUI, "SUI", note=note)
-            yield Figure(f"{name} storage for good", cost.storage / SUI, "SUI")
+            yield Figure(f"{name} permanent storage cost", cost.storage / SUI, "SUI")
             yield Figure(f"{name} net", (cost.gas + cost.storage) / SUI, "SUI")
-            yield Figure(f"{name} deposit meanwhile", cost.deposit / SUI, "SUI")
+            yield Figure(f"{name} temporary deposit", cost.deposit / SUI, "SUI")
     speed = asyncio.run(_speed(folder / "speed"))
-    note = f"many are {CROWD} executions of {CROWD_STEPS} steps, started one after the other"
-    yield Figure("executions many: steps", speed.crowd, "/s", note=note)
-    yield Figure(f"executions one of {BRANCHES} branches: steps", speed.branches, "/s")
-    yield Figure("executions latency of a whole one with one step", speed.alone * 1e3, "ms")
-    yield Figure("executions latency of a step more", speed.step * 1e3, "ms")
+    note = f"{CROWD} executions with {CROWD_STEPS} steps each, started one after the other"
+    yield Figure("executions in parallel: steps", speed.crowd, "/s", note=note)
+    yield Figure(f"executions with {BRANCHES} branches: steps", speed.branches, "/s")
+    yield Figure("executions latency with one step", speed.alone * 1e3, "ms")
+    yield Figure("executions latency of each further step", speed.step * 1e3, "ms")
 
 
 # --- Costs
@@ -137,7 +137,8 @@ def _cost(before: GasCostSummary, after: GasCostSummary) -> _Cost:
 class _Speed:
     """Speeds: steps per second of parallel executions and branches, and latencies in seconds.
 
-    `alone` is the latency of an execution with one step, and `step` that of each further step.
+    `alone` is the latency of an execution with one step, and `step` is the latency of each further
+    step.
     """
 
     crowd: float

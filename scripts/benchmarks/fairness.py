@@ -36,9 +36,9 @@ _OK = b'{"ok": {"result": 3}}'
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield the latency of the fast tool with the slow tools, compared with that without them."""
+    """Yield the latency of the fast tool with the slow tools, compared with its latency alone."""
     alone, beside = asyncio.run(_latencies(folder))
-    note = f"{SLOW_TOOLS} tools that take {SLOW_S:.0f} s, with {PENDING} calls each"
+    note = f"{SLOW_TOOLS} slow tools of {SLOW_S:.0f} s, with {PENDING} pending calls each"
     target = at_most(2 * median(alone))
     peers = {"alone": alone}
     yield compared("fairness fast tool", "ms", beside, peers, target=target, note=note)
@@ -113,7 +113,7 @@ async def _server() -> AsyncIterator[tuple[str, asyncio.Event]]:
                 all_wait.set()
             with suppress(TimeoutError):
                 async with asyncio.timeout(SLOW_S):
-                    await receive()  # until the caller gives up
+                    await receive()  # until the caller cancels the request
                     return
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": _OK})

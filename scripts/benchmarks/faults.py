@@ -1,9 +1,9 @@
 """The time until a Leader with default settings reports a lost node, and until it recovers.
 
-Each fault hits a ready Leader while an invocation is requested. The benchmark measures the time
-from the fault until `/readyz` fails. It also measures the time from the end of the fault until
-`/readyz` succeeds and the invocation is settled. A dead connection or a reset does not end, so the
-second time is also measured from the fault.
+Each fault occurs while a Leader is ready and a requester requests an invocation. The benchmark
+measures the time from the fault until `/readyz` fails. It also measures the time from the end of
+the fault until `/readyz` succeeds and the invocation is settled. A dead connection or a reset has
+no end, so the second time is then also measured from the fault.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from nexus_tools.sui.types.address import Address
 TARGET_S = 10
 _LIMIT_S = 60
 _LOOK_AGAIN_S = 0.02
-# The query can hit any moment of the heartbeat's period.
+# The query can occur at any moment of the heartbeat's period.
 _LONG_ENOUGH_TO_NOTICE_S = 2.5
 
 
@@ -46,7 +46,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """The times of one fault. The time of the report is 0 if the Leader did not notice it."""
+    """The times of one fault. The report time is 0 if the Leader did not notice the fault."""
 
     name: str
     told_s: float

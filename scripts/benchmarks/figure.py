@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Bound(Enum):
-    """The quantity that a target bounds, and the direction."""
+    """The quantity that a target bounds, and whether the target is a minimum or a maximum."""
 
     VALUE_AT_LEAST = "at least"
     VALUE_AT_MOST = "at most"
@@ -67,7 +67,7 @@ class Figure:
         }
 
     def row(self) -> tuple[str, ...]:
-        """Return the cells of its row in the table."""
+        """Return the cells of the figure's row in the table."""
         met = {None: "", True: "yes", False: "NO"}[self.is_met]
         peer = "" if self.peer is None else f"{_shown(self.peer)} ({self.peer_name})"
         ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
@@ -101,9 +101,9 @@ def compared(
 ) -> Figure:
     """Return a figure that is compared with a peer.
 
-    Its values are medians, and its ratio is the median of the ratios of single rounds. An event
-    that slows a whole round slows both values, so their ratio changes little. `peers` contains one
-    peer by its name.
+    The values of the figure are medians, and the ratio is the median of the ratios of single
+    rounds. An event that slows a whole round slows both values, so the ratio hardly changes.
+    `peers` maps the name of one peer to its values.
     """
     [(peer_name, peer)] = peers.items()
     ratio = median(own / other for own, other in zip(samples, peer, strict=True))

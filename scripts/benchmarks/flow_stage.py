@@ -28,9 +28,10 @@ PROTOCOL = 140
 
 @dataclass(frozen=True, slots=True)
 class WorkflowSetup:
-    """The setup. `client` is the owner's, and `workers` are the addresses of the Leader's workers.
+    """The setup. `client` signs as the owner. `workers` are addresses of the Leader's workers.
 
-    Executions name the `leaders`. Otherwise, each start would read the record of every leader.
+    Executions name the `leaders`. Otherwise, each start of an execution would read the track record
+    of every leader.
     """
 
     node: Node
@@ -40,7 +41,7 @@ class WorkflowSetup:
     workers: tuple[Address, ...]
 
     async def publish(self, document: Document, name: str) -> PublishedWorkflow:
-        """Publish a workflow. `name` is its name without the domain."""
+        """Publish a workflow. `name` is the workflow's name without the domain."""
         workflows, fqn = Workflows(self.client, self.deployment), f"xyz.example.bench.{name}@1"
         await workflows.publish(document, fqn)
         return await workflows.get(fqn)
@@ -82,7 +83,7 @@ class Ends:
     _another: asyncio.Event = field(default_factory=asyncio.Event)
 
     def see(self, ended: ExecutionEnded) -> None:
-        """Record that an execution has ended. It must have completed."""
+        """Record that an execution has ended. Raises `ValueError` if the execution failed."""
         if ended.status != "completed":
             raise ValueError(f"the execution {ended.execution} ended as {ended.status}")
         self.seen[ended.execution] = perf_counter()

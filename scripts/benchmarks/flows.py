@@ -1,4 +1,4 @@
-"""The workflows that are measured. Their tools are in `flow_tools.py`."""
+"""The workflows that are measured. The tools of these workflows are in `flow_tools.py`."""
 
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import DIALECT, Document, Edge, EdgeKind, InputPort, OutputPort, Vertex
@@ -26,7 +26,7 @@ def branches(count: int, steps: int) -> Document:
 def six() -> Document:
     """Return a workflow of six vertices with a `for_each` and a join. Each vertex has two attempts.
 
-    The input port is `first.text`. A text of n words takes 5 + n runs.
+    The input port is `first.text`. A text of n words causes 5 + n runs.
     """
     tools = {
         "first": ECHO,

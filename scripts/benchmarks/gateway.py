@@ -57,7 +57,7 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
         self,
         name: str,
         status: grpc.StatusCode,
-        text: str = "so it is",
+        text: str = "failure on demand",
         *,
         count: int = 1_000,
         late: bool = False,

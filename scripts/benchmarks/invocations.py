@@ -1,8 +1,9 @@
 """Invocations per second, from the request on chain to the outcome on chain, and their CPU time.
 
 Localnet, tool server and one Leader run as users run them: each in its own process, set up with the
-command line. A requester sends all requests of a round, several per transaction. It follows the
-events until the last invocation is settled. The Leader first has one worker, then two, then four.
+command line. A requester sends all requests of a round, several per transaction. The requester also
+follows the events until the last invocation is settled. The Leader first has one worker, then two,
+then four.
 """
 
 import asyncio
@@ -62,10 +63,10 @@ def measure(folder: Path) -> Iterator[Figure]:
             with stage.leading(count) as leader:
                 measured = _rounds(network, stage, [leader])
                 side_by_side[count], _ = asyncio.run(measured)
-    note = f"{INVOCATIONS} a round, requested {PER_REQUEST} with one transaction; one Leader"
+    note = f"{INVOCATIONS} per round, {PER_REQUEST} requests per transaction, one Leader"
     rate = median(INVOCATIONS / one.seconds for one in rounds)
     yield Figure("invocations settled", rate, "/s", target=at_least(TARGET_PER_S), note=note)
-    yield Figure("invocations latency alone", median(alone) * 1e3, "ms")
+    yield Figure("invocations latency, one at a time", median(alone) * 1e3, "ms")
     for place, name in enumerate(processes):
         cpu_ms = median(one.cpu_s[place] for one in rounds) / INVOCATIONS * 1e3
         target = at_most(TARGET_LEADER_MS) if name == "Leader" else None
@@ -73,8 +74,8 @@ def measure(folder: Path) -> Iterator[Figure]:
     own_ms = median(one.own_cpu_s for one in rounds) / INVOCATIONS * 1e3
     yield Figure("invocations CPU of the requester", own_ms, "ms each")
     cores = median((sum(one.cpu_s) + one.own_cpu_s) / one.seconds for one in rounds)
-    has = f"the machine has {len(os.sched_getaffinity(0))}"
-    yield Figure("invocations cores that are busy", cores, "cores", note=has)
+    has = f"the machine has {len(os.sched_getaffinity(0))} cores"
+    yield Figure("invocations busy cores", cores, "cores", note=has)
     yield Figure("invocations gas", median(one.gas_mist for one in rounds), "MIST each")
     for count, others in side_by_side.items():
         rate = median(INVOCATIONS / one.seconds for one in others)
@@ -122,7 +123,7 @@ def _stage(folder: Path) -> Iterator[_Stage]:
         command("localnet", "faucet", name, "--amount", _SUI_FOR_WORKER)
     deployment = Deployment.parse(command("package", "publish", "--yes"))
     with started(serve, folder / "tools.log", own) as tools:
-        # It prints `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
+        # The server prints `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
         root = tools.logged(f"{_FQN} at ").rpartition(" at ")[2].rpartition("/")[0]
         command("tool", "register", "--url", root, "--all", "--yes")
         keys = [part for name in _WORKERS for part in ("--worker", name)]

@@ -11,7 +11,7 @@ from nexus_tools.sui.network import Network
 
 
 class Node:
-    """A node with a chain in a folder. When it is restarted, it keeps its port."""
+    """A node with a chain in a folder. After a restart, the node has the same port."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self._folder = folder
@@ -48,7 +48,7 @@ class Node:
         self.process.send(number)
 
     def end(self) -> None:
-        """Stop the node as an operator does. Its folder contains its state afterwards."""
+        """Stop the node as an operator does. Afterwards, the node's folder contains its state."""
         if self.process is not None:
             self.send(signal.SIGCONT)  # a suspended process ignores signals
             self.process = None

@@ -1,4 +1,4 @@
-"""Processes of a benchmark. Each is awaited until it is ready, and always ended."""
+"""Processes of a benchmark. A benchmark waits until a process is ready, and always ends it."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def home(folder: Path) -> dict[str, str]:
 
 
 def run(command: Sequence[str], environment: dict[str, str]) -> Any:
-    """Run a command until it ends. Return the JSON document that it prints."""
+    """Run a command until it ends. Return the JSON document that the command prints."""
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, env=_environment(environment)
     )
@@ -54,7 +54,7 @@ def run(command: Sequence[str], environment: dict[str, str]) -> Any:
 def started(
     command: Sequence[str], log: Path, environment: dict[str, str] | None = None
 ) -> Iterator["Process"]:
-    """Run a process until the block ends. Its stderr goes to `log`."""
+    """Run a process until the block ends. The process's stderr goes to `log`."""
     with log.open("ab") as errors:
         process = subprocess.Popen(
             command,
@@ -104,8 +104,8 @@ class Process:
     @property
     def cpu_s(self) -> float:
         """The CPU seconds of all threads of the process."""
-        # The name may have spaces. The state follows it. User and system time are the 12th and 13th
-        # field after the name.
+        # The name of the process may contain spaces. After the name, the 12th and the 13th field
+        # are the user time and the system time.
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -115,7 +115,7 @@ class Process:
         line = b""
         while not line.endswith(b"\n"):
             readable, _, _ = select([self._output], [], [], max(0.0, deadline - monotonic()))
-            # One byte at a time, because `select` does not see buffered bytes.
+            # Read one byte at a time, because `select` does not see buffered bytes.
             byte = os.read(self._output.fileno(), 1) if readable else b""
             if not byte:
                 raise ProcessFailed(f"{self._name()} {self._what_happened(readable)}")

@@ -20,7 +20,7 @@ class Proxy:
     """A proxy to `target`, a port of this machine.
 
     `mend` ends all faults of the proxy, but dead connections stay dead. A real connection also
-    stays dead after a router has lost its entry.
+    stays dead after a router has lost the connection's entry.
     """
 
     def __init__(self, target: int) -> None:
@@ -81,7 +81,7 @@ class Proxy:
             server.close()
         for link in self._links:
             for end in link.ends:
-                if link.is_dead:  # drop the rest of its buffers
+                if link.is_dead:  # discard the data in the connection's buffers
                     end.transport.abort()
                 else:
                     end.close()

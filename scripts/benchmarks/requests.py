@@ -21,7 +21,7 @@ from nexus_tools.sui.types.address import Address
 async def request_many(
     client: SuiClient, deployment: Deployment, tool: Tool, inputs: Sequence[Mapping[str, Any]]
 ) -> list[Address]:
-    """Request invocations in one transaction, all with the same leaders. Return their IDs."""
+    """Request invocations with the same leaders in one transaction. Return the invocation IDs."""
     settings = await LeaderRegistry(client, deployment).settings()
     leaders = await Invocations(client, deployment).choose_leaders(tool)
     gas_price = await client.gas_price()

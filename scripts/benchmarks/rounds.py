@@ -1,4 +1,4 @@
-"""Interleaved rounds. The compared measures take turns, so that slow minutes affect all of them."""
+"""Interleaved rounds. The compared measures take turns, so slow periods affect all of them."""
 
 from collections.abc import Callable, Mapping
 

@@ -23,7 +23,7 @@ from nexus_tools.registry import Schedules
 from nexus_tools.sui.client import Cursor, EventRecord, follow_events
 
 TIMES = 20
-# This is not a multiple of a second, so that planned times fall on different fractions of seconds.
+# The interval is not a multiple of a second, so planned times have different fractions of seconds.
 APART_MS = 2_430
 LASTS_MS = 600_000
 _FIRST_AFTER_MS = 5_000
@@ -35,8 +35,8 @@ def measure(folder: Path) -> Iterator[Figure]:
     late_ms = sorted(asyncio.run(_late_ms(folder / "chain")))
     note = f"{TIMES} planned times, {APART_MS} ms apart; one Leader"
     yield Figure("schedules lateness", median(late_ms), "ms", note=note)
-    yield Figure("schedules lateness at most", late_ms[-1], "ms")
-    yield Figure("schedules begun", len(late_ms), "")
+    yield Figure("schedules maximum lateness", late_ms[-1], "ms")
+    yield Figure("schedules started", len(late_ms), "")
 
 
 async def _late_ms(folder: Path) -> list[int]:

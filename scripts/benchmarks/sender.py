@@ -1,6 +1,6 @@
 """A minimal client that sends signed transactions over gRPC.
 
-It uses grpcio with several connections.
+The client uses grpcio with several connections.
 """
 
 import asyncio

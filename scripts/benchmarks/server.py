@@ -2,7 +2,7 @@
 
 There are three processes: both servers, and the load generator, which uses one server at a time.
 Requests per CPU second refer to the CPU time of the server. Other work on the machine hardly
-changes this figure, so it shows the cause of a ratio.
+changes this figure, so the figure explains a change of the ratio.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ TARGET = 0.7
 
 _PEER = "bare Starlette"
 _NOTE = f"{CONNECTIONS} keep-alive connections, one request at a time on each"
-_UNLIKE = "the bare one ignores them, ours reads them and keeps each answer by its key"
+_UNLIKE = "bare Starlette ignores the headers; our server stores each answer by its idempotency key"
 
 
 def measure(folder: Path) -> Iterator[Figure]:
@@ -70,7 +70,7 @@ def _figures(tools: _Server, bare: _Server, *, nexus_headers: bool) -> Iterator[
         },
     )
     name = f"server {'Nexus headers' if nexus_headers else 'plain'}"
-    # With the headers, our server does more work than the bare one, because it stores answers by
+    # With the headers, our server does more work than bare Starlette, because it stores answers by
     # idempotency key.
     target = None if nexus_headers else at_least_of_peer(TARGET)
     note = f"{_NOTE}; {_UNLIKE}" if nexus_headers else _NOTE

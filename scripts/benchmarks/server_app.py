@@ -4,8 +4,8 @@
 responses.
 
 All servers do the same work with the same uvicorn settings: they respond to two integers with their
-sum or an error. The process prints the URL when it serves requests, and serves until SIGTERM. It
-responds to each input line with the CPU seconds that it has used so far.
+sum or an error. The process prints the URL when it serves requests, and serves until SIGTERM. The
+process responds to each input line with the CPU seconds that it has used so far.
 """
 
 import sys

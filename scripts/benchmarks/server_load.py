@@ -1,8 +1,9 @@
 """The load generator of `server` and `signing`: raw sockets, one pending request on each.
 
-It reads jobs as lines of JSON, `{port, seconds, connections, nexus_headers}`, and answers each job
-with `[responses, seconds]`. If a job has `requests`, it prepares that number of requests before it
-sends them. If a job has `signed_by`, the file of a key, it signs the requests.
+The load generator reads jobs as lines of JSON, `{port, seconds, connections, nexus_headers}`, and
+answers each job with `[responses, seconds]`. If a job has `requests`, the load generator prepares
+that number of requests before it sends them. If a job has `signed_by`, the file of a key, the load
+generator signs the requests.
 """
 
 import asyncio

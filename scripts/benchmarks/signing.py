@@ -121,7 +121,7 @@ def _us(work: Callable[[], object]) -> float:
 
 
 def _servers(folder: Path) -> Iterator[Figure]:
-    """Yield requests per second of a server that verifies signatures, and without verification."""
+    """Yield requests per second of a server with and without verification of signatures."""
     key = folder / "leader.pem"
     key.touch(0o600)
     key.write_text(SigningKey.new().to_pem())

@@ -1,4 +1,4 @@
-"""A named network with the package, tools and leaders. It is set up with the users' commands."""
+"""A named network with the package, tools and leaders. Commands of `nexus-tools` set it up."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ NETWORK = "bench"
 
 
 class Stage:
-    """The setup commands. They run in threads, because the event loop also forwards to the node."""
+    """The setup commands, which run in threads because the event loop also forwards to the node."""
 
     def __init__(self, folder: Path, url: str, faucet: Network) -> None:
         self.home = home(folder)
@@ -43,7 +43,7 @@ class Stage:
 
     async def register_tools(self, server: Process, *terms: str, tool: ToolFqn = TOOL) -> None:
         """Register the tools of a server, including `tool`. `terms` are options of the command."""
-        # It prints `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
+        # The command prints `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
         line = await asyncio.to_thread(server.logged, f"{tool} at ")
         root = line.rpartition(" at ")[2].rpartition("/")[0]
         await self.command("tool", "register", "--url", root, "--all", *terms, "--yes")

@@ -18,7 +18,7 @@ TRANSFERS = 100_000
 GROWN_MIB = 30
 REVERT_MS = 5
 
-_NOTE = "a revert takes back one transaction"
+_NOTE = "each revert undoes one transaction"
 
 
 def measure(folder: Path) -> Iterator[Figure]:
@@ -37,5 +37,5 @@ def measure(folder: Path) -> Iterator[Figure]:
         before = float(node.ask("memory"))
         rates = [float(node.ask("transfers")) for _ in range(TRANSFERS // BATCH)]
         grown = float(node.ask("memory")) - before
-    note = f"{rates[0]:.0f} a second of CPU at first, {rates[-1]:.0f} at last"
+    note = f"{rates[0]:.0f} per CPU second in the first batch, {rates[-1]:.0f} in the last"
     yield Figure(f"state {TRANSFERS} transfers", grown, "MiB", target=at_most(GROWN_MIB), note=note)

@@ -1,6 +1,6 @@
 """A node with many objects, in a separate process: `state_node COUNT`.
 
-It prints a line when the objects exist. Then it reads commands:
+The process prints a line when the objects exist. Then the process reads commands:
 
     "memory"     the memory of the process in MiB
     "revert"     the seconds of a snapshot and a revert, without the transaction between them
@@ -60,7 +60,7 @@ def _revert(node: Node) -> float:
 
 
 class _Payer:
-    """A payer of transfers from one coin, which is large enough for all of them."""
+    """A sender of transfers from one coin, which is large enough for all transfers."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

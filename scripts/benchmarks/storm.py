@@ -1,9 +1,9 @@
-"""The fate of invocations while every process is killed repeatedly.
+"""The outcomes of invocations while all processes are killed repeatedly.
 
 Three Leaders with two workers each share the work of tools that have a price and sign their answers
 for the chain. The benchmark kills processes with SIGKILL and restarts them: a Leader every three
 seconds, the server of the tools every twenty seconds, and the node, which keeps its state, twice.
-When all invocations are closed, it reads the chain from its start.
+When all invocations are closed, the benchmark reads the chain from its start.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ def measure(folder: Path) -> Iterator[Figure]:
     once = sum(storm.closed[invocation] == 1 for invocation in storm.requested)
     yield Figure("storm closed once", once, "", target=at_least(len(storm.requested)))
     more = sum(count > 1 for count in storm.closed.values())
-    yield Figure("storm closed twice", more, "", target=at_most(0))
+    yield Figure("storm closed more than once", more, "", target=at_most(0))
     failed = 100 * storm.failures.total() / len(storm.requested)
     note = ", ".join(f"{count} {reason}" for reason, count in storm.failures.items())
     yield Figure("storm failed", failed, "%", target=at_most(MOST_FAILED_PERCENT), note=note)

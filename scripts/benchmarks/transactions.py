@@ -38,7 +38,7 @@ _INTEGER = {"type": "integer"}
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield transfers and calls."""
+    """Yield the figures of transfers and calls."""
     with chain.localnet(folder) as network:
         yield from asyncio.run(_bare(network))
 
@@ -62,7 +62,7 @@ async def _bare(network: Network) -> list[Figure]:
 
 
 async def _idle(connection: sender.Sender, requests: Sequence[bytes]) -> float:
-    """Return the median latency in ms of sequential requests. The first half warms up."""
+    """Return the median latency in ms of sequential requests, without the first half (warm-up)."""
     await connection.latencies(requests[:IDLE], 1)
     return median(await connection.latencies(requests[IDLE:], 1)) * 1e3
 
@@ -73,7 +73,7 @@ async def _rates(
     coins: Sequence[ObjectReference],
     contents: Mapping[str, Content],
 ) -> dict[str, list[tuple[float, float]]]:
-    """Return the rate and latency of each round, by kind of transaction. The kinds take turns."""
+    """Return the rate and latency of each round, by kind of transaction. The kinds alternate."""
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in contents}
     left = list(coins)
     for _ in range(ROUNDS):
@@ -86,7 +86,7 @@ async def _rates(
 
 
 async def _counter_call(network: Network, key: KeyPair) -> Content:
-    """Publish a counter. Return the call that increases it."""
+    """Publish a counter. Return the call that increases the counter."""
     async with SuiClient(network, key) as client:
         builder = TransactionBuilder()
         cap = builder.publish([compiled("counter")], [MOVE_STDLIB, SUI_FRAMEWORK])

@@ -54,7 +54,7 @@ def measure(folder: Path) -> Iterator[Figure]:
         yield asyncio.run(_listing(network))
 
 
-# --- One verb after another
+# --- Sequential operations
 
 
 async def _verbs(network: Network, process: Process) -> list[Figure]:

@@ -22,7 +22,7 @@ from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.sui.types.digest import Digest
 from packages import framework_packages, package_of
 
-# The iterations of each loop. The sandbox has 5 000 000 units of gas for a call.
+# The iterations of each loop. The wheel limits a call to 5 000 000 units of gas.
 KERNELS = {
     "arithmetic": 50_000,
     "vectors": 50_000,
@@ -43,7 +43,7 @@ _BUDGET = 10**12
 _PEER = "genuine VM"
 _TARGET = at_least(10)
 _KERNEL_TARGET = at_least_of_peer(1.0)
-_NOTE = "millions of executed instructions per second; set-up of the genuine VM is subtracted"
+_NOTE = "millions of instructions per second, without the setup time of the genuine VM"
 
 
 def measure(_: Path) -> Iterator[Figure]:
@@ -77,7 +77,7 @@ def _compare(kernel: str, instructions: int, genuine: "_Genuine", ours: "_Ours")
 
 
 class _Genuine:
-    """The VM of the sandbox."""
+    """Sui's own VM in the wheel `sui-sandbox`."""
 
     def __init__(self, module: bytes) -> None:
         self._packages = {_PACKAGE: [module]}

@@ -47,7 +47,7 @@ class Service:
 
 
 async def register_leader(stage: Stage, folder: Path, name: str) -> Sequence[str]:
-    """Register a leader that signs its calls, with two workers. Return the command that runs it."""
+    """Register a leader with two workers and a signing key. Return the command of the Leader."""
     second = f"{name}-2"
     await stage.new_wallet(name, 100 * chain.SUI)
     await stage.new_wallet(second, chain.SUI)

@@ -1,10 +1,10 @@
-"""The fate of workflow executions while every process is killed repeatedly.
+"""The results of workflow executions while all processes are killed repeatedly.
 
 Three Leaders with two workers each dispatch executions of six vertices, with a `for_each` and a
 join. Until the last execution has ended, the benchmark kills processes with SIGKILL and restarts
-them. It kills a Leader every three seconds and the server of the tools every twenty. It kills the
-node, which keeps its state, twice. A run that fails or expires is tried once more. Then the
-benchmark reads the chain from its start.
+them. The benchmark kills a Leader every three seconds and the server of the tools every twenty
+seconds. It kills the node twice, and the node keeps its state. A run that fails or expires is tried
+once more. Then the benchmark reads the chain from its start.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ def measure(folder: Path) -> Iterator[Figure]:
     ended, runs = storm.ended, storm.attempts.keys()
     yield Figure("workflow_storm ended", len(ended), "", target=at_least(EXECUTIONS))
     twice = sum(count > 1 for count in ended.values())
-    yield Figure("workflow_storm ended twice", twice, "", target=at_most(0))
+    yield Figure("workflow_storm ended more than once", twice, "", target=at_most(0))
     done = storm.statuses["completed"]
     note = ", ".join(f"{count} {status}" for status, count in storm.statuses.items())
     yield Figure("workflow_storm completed", done, "", target=at_least(EXECUTIONS), note=note)
@@ -94,7 +94,7 @@ class _Storm:
     """The final state of the chain, and the number of kills.
 
     `attempts` are the invocations of each run. Each invocation must be closed once, and its outcome
-    accepted once. `locked_mist` is the amount that executions and invocations still lock.
+    must be accepted once. `locked_mist` is the amount that executions and invocations still lock.
     """
 
     killed: Counter[str]
@@ -183,7 +183,8 @@ async def _begin(own: Node, deployment: Deployment) -> None:
         text = " ".join(["word"] * WORDS)
         began = monotonic()
         for number in range(EXECUTIONS):
-            # Without named leaders, the start would read the record of each leader, which is long.
+            # Without named leaders, the start of an execution would read the long track record of
+            # each leader.
             two = next(leaders), next(leaders)
             await executions.start(workflow, {"first.text": text}, leaders=two)
             due = began + BEGINNINGS_LAST_S * (number + 1) / EXECUTIONS

@@ -58,7 +58,7 @@ def _seconds(work: Callable[[], object]) -> float:
 def _lint(text: str) -> None:
     document, warnings = read_document(text)
     if found := [*warnings, *lint(document, strict=True)]:
-        raise ValueError(f"the document is not in order: {found[0]}")
+        raise ValueError(f"the document has a problem:  {found[0]}")
 
 
 def _plan(text: str) -> None:

@@ -27,7 +27,7 @@ def _table(coverages: Iterable[Coverage]) -> Iterator[str]:
     compared = [one for one in coverages if one.compared]
     yield f"{len(coverages)} functions"
     yield f"{len(compared)} compared, {sum(one.compared for one in compared)} calls"
-    yield f"{sum(one.succeeded > 0 for one in compared)} with a call that returns"
+    yield f"{sum(one.succeeded > 0 for one in compared)} functions have a call that returns"
     causes = Counter(
         min(reason.cause for reason in one.reasons) for one in coverages if not one.compared
     )

@@ -56,7 +56,7 @@ TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
 
 
 # Modules whose functions take only datatypes of the calling module as type arguments. The verifier
-# rejects others.
+# rejects other type arguments.
 _OF_DATATYPES = {"event", "transfer"}
 
 
@@ -82,7 +82,7 @@ class Arguments:
         return constraints & self._machine.types.abilities(type_) == constraints
 
     def values(self, function: Function, type_arguments: Sequence[TypeTag]) -> list[object]:
-        """Return a value for each parameter. For a reference, it is the value of the target.
+        """Return a value for each parameter. For a reference, return the value of its target.
 
         The dynamic fields of the values are in `fields` until the next call of this method.
         """

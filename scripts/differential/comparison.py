@@ -86,7 +86,7 @@ class Differential:
         *,
         new_ids: Iterable[Address] = (),
     ) -> Coverage:
-        """Compare one call. Its transaction counts as having created `new_ids` before the call."""
+        """Compare one call. `new_ids` are IDs that its transaction created before the call."""
         coverage = Coverage(package, self._packages.function(package, module, name))
         answer = self._packages.vm.call(coverage.function, types, values, new_ids)
         assert answer.outcome is not None
@@ -161,7 +161,7 @@ class Differential:
 
 
 def _without_references(ours: Outcome, genuine: Outcome) -> Outcome:
-    """Drop the targets of references, because a native function that takes values hides them."""
+    """Remove the targets of references, because a native function that takes values hides them."""
     if not ours.succeeded:
         return ours
     shown = len(genuine.values) - 2 if genuine.succeeded else 0

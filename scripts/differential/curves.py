@@ -217,4 +217,4 @@ OF_FUNCTIONS: dict[tuple[str, str], Draw] = {
         for suffix in ("", "_internal")
     },
 }
-"""Generators of the arguments of functions, by module and name. They change typed arguments."""
+"""Generators of valid arguments, by module and function. A generator changes typed arguments."""

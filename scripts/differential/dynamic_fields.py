@@ -11,7 +11,7 @@ _VERSION = 1
 
 
 class DynamicFields:
-    """Dynamic fields by the IDs of their objects. They are cleared before each call."""
+    """Dynamic fields by the IDs of their objects. The fields are removed before each call."""
 
     def __init__(self) -> None:
         self._fields: dict[Address, tuple[Address, MoveObject]] = {}

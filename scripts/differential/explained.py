@@ -1,7 +1,8 @@
 """The reasons why some calls cannot be compared: the wheel changes or omits native functions.
 
 The wheel contains Sui's own VM and Sui's native functions of `std`. The author of the wheel wrote
-its native functions of `sui`. Where they differ from `sui-move-natives`, a comparison is useless.
+the native functions of `sui`. Where these functions differ from `sui-move-natives`, a comparison is
+useless.
 """
 
 from collections.abc import Set as AbstractSet
@@ -17,25 +18,25 @@ Native = tuple[str, str]
 class Cause(StrEnum):
     """The class of a reason."""
 
-    ABSENT = "the localnet does not have the native"
-    WHEELS_OWN = "the wheel's native is another one"
+    ABSENT = "the localnet does not implement the native"
+    WHEELS_OWN = "the wheel implements the native differently"
     LIMIT = "the wheel has no limits on objects"
-    BREAKS = "the process breaks for what the function's callers refuse"
-    ENDLESS = "no end in sight"
+    BREAKS = "the process crashes for arguments that the function's callers refuse"
+    ENDLESS = "the call does not end in time"
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The reason why a call was not compared. `detail` is a native function and its effect."""
+    """The reason why a call was not compared. `detail` names a native function and its behavior."""
 
     cause: Cause
     detail: str = ""
 
 
-_FEATURES = "takes a number for the name of a feature"
-_HASH = "looks at the signature before the number of the hash"
-_READS_AS_ASKED = "reads a field of another type as one of the type that is asked for"
-_RECEIVE = "takes another struct than the framework gives it"
+_FEATURES = "expects a number instead of the feature's name"
+_HASH = "validates the signature before the number of the hash function"
+_READS_AS_ASKED = "reads a field of another type as the requested type"
+_RECEIVE = "expects another struct than the framework passes"
 
 # Native functions that the framework declares but the wheel lacks. The wheel therefore does not
 # load their modules.
@@ -69,23 +70,27 @@ BY_VALUE: dict[str, frozenset[str]] = {
     ),
     "hash": frozenset({"blake2b256", "keccak256"}),
 }
-# Native functions whose results cannot be compared, and what the wheel's function does instead.
+# Native functions whose results cannot be compared, and the behavior of the wheel's function.
 WHEELS_OWN: dict[Native, str] = {
     ("address", "to_u256"): "is little-endian",
     ("address", "from_u256"): "is little-endian",
-    ANOTHER_TYPE: "says that there is one",
-    ("config", "read_setting_impl"): "knows no settings",
-    ("ecvrf", "ecvrf_verify"): "says yes to every proof",
-    ("event", "emit_authenticated_impl"): "takes its first argument for the event",
-    ("funds_accumulator", "add_to_accumulator_address"): "aborts always",
-    ("funds_accumulator", "withdraw_from_accumulator_address"): "aborts always",
-    ("group_ops", "internal_convert"): "gives what it is given",
-    ("group_ops", "internal_sum"): "takes one vector of compressed points",
-    ("hmac", "hmac_sha3_256"): "gives 32 zeros for every input",
+    ANOTHER_TYPE: "reports that the field exists",
+    ("config", "read_setting_impl"): "does not have any settings",
+    ("ecvrf", "ecvrf_verify"): "accepts every proof",
+    ("event", "emit_authenticated_impl"): "interprets its first argument as the event",
+    ("funds_accumulator", "add_to_accumulator_address"): "always aborts",
+    ("funds_accumulator", "withdraw_from_accumulator_address"): "always aborts",
+    ("group_ops", "internal_convert"): "returns its argument unchanged",
+    ("group_ops", "internal_sum"): "expects one vector of compressed points",
+    ("hmac", "hmac_sha3_256"): "returns 32 zeros for every input",
     ("protocol_config", "is_feature_enabled"): _FEATURES,
     ("transfer", "receive_impl"): _RECEIVE,
     ("validator", "validate_metadata_bcs"): "accepts everything",
-    **{(module, name): "is not there" for module, names in LACKED.items() for name in names},
+    **{
+        (module, name): "is missing in the wheel"
+        for module, names in LACKED.items()
+        for name in names
+    },
 }
 # Native functions that abort differently, by the abort code of Sui's function. Their results are
 # compared.
@@ -96,8 +101,8 @@ WHEELS_OWN_ABORTS: dict[tuple[str, str, int], str] = {
     ("dynamic_field", "remove_child_object", 2): "aborts with 1, as if the field did not exist",
     ("ecdsa_k1", "secp256k1_ecrecover", 0): _HASH,
     ("ecdsa_r1", "secp256r1_ecrecover", 0): _HASH,
-    ("group_ops", "internal_hash_to", 1): "hashes an empty message, too",
-    ("transfer", "share_object_impl", 0): "shares what is neither new nor shared",
+    ("group_ops", "internal_hash_to", 1): "also hashes an empty message",
+    ("transfer", "share_object_impl", 0): "shares objects that are neither new nor shared",
 }
 
 # Private native functions that crash the process for arguments that their public callers refuse.
@@ -132,5 +137,5 @@ def _wheels_own(module: str, native: Native, outcome: Outcome) -> str | None:
         return own_abort
     is_public = not native[1].startswith("internal_") and not native[1].endswith("_internal")
     if native[0] != module and is_public and native[1] in BY_VALUE.get(native[0], ()):
-        return "takes no references from other modules"
+        return "does not accept references from other modules"
     return WHEELS_OWN.get(native)

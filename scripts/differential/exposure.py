@@ -1,7 +1,7 @@
 """Modules with every function callable, and with access to events that Sui's own VM hides.
 
-Sui's own VM runs any code that it receives. If all functions of a module are made public, it also
-runs functions that were private. Nothing else in the module is changed.
+Sui's own VM runs any code that it receives. If all functions of a module are made public, the VM
+also runs functions that were private. Nothing else in the module is changed.
 """
 
 from collections.abc import Collection, Iterator
@@ -76,7 +76,7 @@ _ABORTING = (Instruction(Opcode.LD_U64, 0), Instruction(Opcode.ABORT))
 
 
 def aborting(module: CompiledModule, names: Collection[str]) -> CompiledModule:
-    """Return the module with the functions `names` replaced by an abort. They may be native."""
+    """Return the module in which the functions `names` only abort. They can be native."""
     signatures = [*module.signatures, *([] if () in module.signatures else [()])]
     code = Code(signatures.index(()), _ABORTING, ())
     definitions = [
@@ -122,8 +122,8 @@ def natives_by_value(module: CompiledModule, names: Collection[str]) -> Compiled
     """Return the module with native functions that take the targets of references by value.
 
     The wheel's native functions expect their arguments in this form. The functions of the module
-    call them through added functions, which read the references. Other modules cannot call the
-    native functions.
+    call the native functions through added functions, which read the references. Other modules
+    cannot call the native functions.
     """
     tables = _ByValue(module)
     for row in module.function_definitions:

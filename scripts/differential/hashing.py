@@ -23,7 +23,7 @@ _NAMES = ("blake2b256", "keccak256")
 
 
 def with_known_hashes(package: Address, modules: Sequence[CompiledModule]) -> list[CompiledModule]:
-    """Return the modules of a package with SHA3-256 in place of every hash of `sui::hash`.
+    """Return the modules of a package that use SHA3-256 instead of every hash of `sui::hash`.
 
     The package gets a module `hash` that calls `std::hash`. The wheel has Sui's native functions of
     `std::hash`.

@@ -47,7 +47,7 @@ from packages import package_of
 _BUDGET = 300_000
 _NATIVE_GAS = 10**12
 
-# Recorded as called if a field exists but has another type than requested.
+# This name is recorded as a called native if a field exists with another type than requested.
 ANOTHER_TYPE = ("dynamic_field", "has_child_object_with_ty of another type")
 _HAS_WITH_TYPE = ("dynamic_field", "has_child_object_with_ty")
 
@@ -60,8 +60,8 @@ NativeName = tuple[str, str]
 class Answer:
     """The outcome of a call, with the objects that it created and the native functions it called.
 
-    `outcome` is None if the call is not possible in the localnet. It then calls the missing native
-    function `absent`, or it does not end in time.
+    `outcome` is None if the localnet cannot execute the call. The call then needs the missing
+    native function `absent`, or does not end in time.
     """
 
     outcome: Outcome | None

@@ -26,8 +26,8 @@ Field = tuple[Address, StructTag, bytes]
 class RecordedCall:
     """A recorded call of a package's function.
 
-    `arguments` are BCS bytes. For a reference, they are those of its target. `new_ids` are the IDs
-    that the transaction had created before the call.
+    `arguments` are BCS bytes. For a reference, they are the BCS bytes of its target. `new_ids` are
+    the IDs that the transaction had created before the call.
     """
 
     module: str

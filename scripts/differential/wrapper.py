@@ -1,8 +1,9 @@
 """Wrappers of functions, which return the effects that Sui's own VM hides from callers.
 
-For a reference parameter, the wrapper takes the target by value. It returns, in this order, the
-results of the function, the targets of its reference parameters, and the number and the bytes of
-all events. For a result that is a reference, it returns the BCS bytes of the target.
+For a reference parameter, the wrapper takes the target by value. The wrapper returns, in this
+order, the results of the function, the targets of its reference parameters, and the number and the
+bytes of all events. For a result that is a reference, the wrapper returns the BCS bytes of the
+target.
 """
 
 from collections.abc import Sequence
@@ -43,7 +44,7 @@ def wrap(target: CompiledModule, address: Address) -> CompiledModule:
 
 
 class _Wrappers(Assembler):
-    """The module of wrappers. It starts with some tables of the target and adds rows to them."""
+    """The module of wrappers. It extends some tables of the target module."""
 
     def __init__(self, target: CompiledModule, address: Address) -> None:
         kept = {name: getattr(target, name) for name in _KEPT}

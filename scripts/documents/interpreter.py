@@ -1,7 +1,8 @@
 """A Python interpreter for a page. All blocks share a scope, and `await` is allowed at top level.
 
-It reads programs from stdin, one JSON string per line. It ends the output of each program with a
-mark. This file is passed to Python as text and needs only the standard library.
+The interpreter reads programs from stdin, one JSON string per line. After the output of each
+program, it prints a mark. This file is passed to Python as text and needs only the standard
+library.
 """
 
 import ast

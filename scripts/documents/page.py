@@ -1,6 +1,6 @@
 """A page of Markdown and its blocks in order.
 
-A block is fenced and has a language. It may have a title, which is the name of a terminal for
+A block is fenced and has a language. A block may have a title, which is the name of a terminal for
 `console`, and the name of a file for other languages. Comments, which readers do not see, contain
 the prerequisites of a page:
 
@@ -39,7 +39,7 @@ class Block:
     line: int
     is_hidden: bool
     heading: int = 0
-    """The number of headings before it on its page."""
+    """The number of headings before the block on its page."""
 
     @property
     def commands(self) -> list[tuple[str, str]]:
@@ -61,7 +61,7 @@ class Page:
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks of the page, including those in comments."""
+        """The blocks of the page, including the blocks in comments."""
         return list(self._blocks())
 
     def _blocks(self) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""A reader's terminal. It is a shell or a Python interpreter, which gets one input at a time."""
+"""A reader's terminal: a shell or a Python interpreter, which gets one input at a time."""
 
 import json
 import os
@@ -83,7 +83,7 @@ class Terminal:
     def output(self, suffices: Callable[[str], bool] = lambda _: False) -> tuple[str, int | None]:
         """Return the output and the exit code of the current input.
 
-        If the output already suffices, return it while the program still runs, with None.
+        If the output already suffices while the program still runs, return the output and None.
         """
         deadline = time.monotonic() + self._patience_s
         while True:
@@ -109,7 +109,7 @@ class Terminal:
         self._printed += data.decode(errors="replace")
 
     def _next(self, patience_s: float) -> bytes:
-        """Return the next output. Return nothing after a timeout or if the program has ended."""
+        """Return the next output, or empty bytes after a timeout or at the end of the program."""
         ready, _, _ = select.select([self._screen], [], [], patience_s)
         try:
             return os.read(self._screen, 65_536) if ready else b""
@@ -119,8 +119,9 @@ class Terminal:
     def close(self) -> None:
         """Interrupt the running program, and kill it if it does not end.
 
-        The last output is read, because the program may wait until it is read. The end of the
-        output is not awaited, because servers in the background may keep the output open.
+        This method reads the last output, because the program may wait until the output is read.
+        The end of the output is not awaited, because servers in the background may keep the output
+        open.
         """
         assert self._process.stdin is not None
         if self.is_busy:
@@ -137,7 +138,7 @@ class Terminal:
 
 
 def _screen() -> tuple[int, int]:
-    """Open a pseudo terminal that does not change lines. Return both of its ends."""
+    """Return both ends of a pseudo terminal that does not convert line endings."""
     watching, writing = pty.openpty()
     attributes = termios.tcgetattr(writing)
     attributes[1] &= ~termios.OPOST

@@ -46,9 +46,10 @@ def environment_of(home: Path, programs: Path) -> dict[str, str]:
 
 
 class PageRunner:
-    """A runner of pages in one folder. `installs` is whether it also executes `pip install`.
+    """A runner of pages in one folder. `installs` enables the commands `pip install`.
 
-    Several runners may share a machine. Each uses free ports instead of the ports on the page.
+    Several runners may share a machine. Each runner uses free ports instead of the ports on the
+    page.
     """
 
     def __init__(self, folder: Path, environment: Mapping[str, str], *, installs: bool) -> None:
@@ -115,7 +116,7 @@ class PageRunner:
                 file.write(self._here(block.text))
         elif block.text not in path.read_text(encoding="utf-8"):
             raise UnexpectedError(
-                f"{block.title} has other text:\n{path.read_text(encoding='utf-8')}"
+                f"the file {block.title} has another text:\n{path.read_text(encoding='utf-8')}"
             )
 
     # --- Consoles
@@ -141,7 +142,7 @@ class PageRunner:
     def _type(
         self, terminal: Terminal, command: str, shown: str = "", *, may_run_on: bool = False
     ) -> None:
-        """Type a command. It must fail if and only if the page shows an error."""
+        """Type a command. The command must fail if and only if the page shows an error."""
         install = INSTALL.fullmatch(command)
         if install and not self._installs:
             return _require(install["requirements"])

@@ -1,4 +1,4 @@
-"""Programs that draw the diagrams of README and docs. They always write the same bytes."""
+"""Programs that draw the diagrams of README and docs. The programs always write the same bytes."""
 
 from drawing.pictures import PICTURES
 

@@ -12,12 +12,14 @@ from nexus_tools.workflow import draw_svg
 def loop() -> str:
     """Draw the parties and their actions."""
     canvas = Canvas(
-        760, 330, "The loop: an author registers, a requester requests, a Leader closes"
+        760,
+        330,
+        "An author registers a tool, a requester requests invocations, a Leader closes them",
     )
-    canvas.box(20, 40, 130, 60, "author", "of a tool")
+    canvas.box(20, 40, 130, 60, "author", "creates a tool")
     canvas.box(290, 30, 180, 150, "Sui", "tool registry", "invocations", "leaders", kind="chain")
     canvas.box(610, 40, 130, 60, "requester", "people, agents")
-    canvas.box(290, 250, 180, 60, "Leader", "validates in and out")
+    canvas.box(290, 250, 180, 60, "Leader", "validates inputs, outputs")
     canvas.box(20, 250, 130, 60, "tool", "an HTTP service")
     canvas.arrow((150, 70), (290, 70))
     canvas.text(220, 50, "1 register:")
@@ -40,11 +42,11 @@ def loop() -> str:
 
 def life() -> str:
     """Draw the states of a tool."""
-    canvas = Canvas(760, 250, "The life of a tool: active, suspended, unregistered, claimed")
+    canvas = Canvas(760, 250, "The states of a tool: active, suspended, unregistered, claimed")
     canvas.box(190, 40, 150, 60, "active", "takes invocations", kind="good")
     canvas.box(190, 170, 150, 60, "suspended", "collateral is missing", kind="bad")
-    canvas.box(420, 40, 150, 60, "unregistered", "its timer runs")
-    canvas.box(620, 170, 120, 60, "claimed", "the name stays")
+    canvas.box(420, 40, 150, 60, "unregistered", "claim delay runs")
+    canvas.box(620, 170, 120, 60, "claimed", "the name remains")
     canvas.arrow((30, 70), (190, 70))
     canvas.text(105, 60, "register: collateral")
     canvas.arrow((230, 100), (230, 170))
@@ -67,32 +69,36 @@ def life() -> str:
 def windows() -> str:
     """Draw who may close an invocation, and when."""
     canvas = Canvas(760, 230, "The windows of an invocation: the first leader, the second, anyone")
-    canvas.box(90, 60, 250, 60, "first leader", "settles or fails", kind="good")
-    canvas.box(340, 60, 250, 60, "second leader", "if the first has not")
-    canvas.box(590, 60, 150, 60, "anyone", "may expire it", kind="bad")
+    canvas.box(90, 60, 250, 60, "first leader", "settles or fails the invocation", kind="good")
+    canvas.box(340, 60, 250, 60, "second leader", "if the first leader does not close")
+    canvas.box(590, 60, 150, 60, "anyone", "expires the invocation", kind="bad")
     canvas.arrow((20, 150), (745, 150))
     for x, text in ((90, "request"), (340, "+ 1 window"), (590, "+ 2 windows")):
         canvas.line((x, 120), (x, 158))
         canvas.text(x, 176, text, "title")
-    canvas.text(90, 40, "the requester pays ahead", anchor="start")
-    canvas.text(340, 40, "the chain compares the clock", anchor="start")
+    canvas.text(90, 40, "the requester prepays", anchor="start")
+    canvas.text(340, 40, "the chain checks the clock", anchor="start")
     canvas.text(590, 40, "everything is refunded", anchor="start")
     canvas.text(
-        380, 210, "A window is the tool's timeout and a grace. A closed invocation never changes."
+        380,
+        210,
+        "A window is the tool's timeout plus a grace period. A closed invocation never changes.",
     )
     return canvas.svg()
 
 
 def money() -> str:
     """Draw the payments of an invocation."""
-    canvas = Canvas(760, 300, "Where the money of an invocation goes: price, fee, refund, gas")
+    canvas = Canvas(760, 300, "The payments of an invocation: price, fee, refund, gas")
     canvas.box(20, 110, 130, 60, "requester", "prepays")
-    canvas.box(300, 90, 170, 100, "invocation", "price", "fee", "room for the answer", kind="chain")
-    canvas.box(610, 20, 130, 60, "payout", "of the tool")
-    canvas.box(610, 110, 130, 60, "worker", "of the leader")
+    canvas.box(
+        300, 90, 170, 100, "invocation", "price", "fee", "storage for the outcome", kind="chain"
+    )
+    canvas.box(610, 20, 130, 60, "payout", "tool's address")
+    canvas.box(610, 110, 130, 60, "worker", "leader's worker")
     canvas.box(610, 220, 130, 60, "network", "gas")
     canvas.arrow((150, 130), (300, 130))
-    canvas.text(225, 122, "request: all of it")
+    canvas.text(225, 122, "request: full payment")
     canvas.arrow((470, 110), (530, 110), (530, 50), (610, 50))
     canvas.text(570, 42, "price")
     canvas.text(524, 84, "settled", anchor="end")
@@ -100,23 +106,23 @@ def money() -> str:
     canvas.text(540, 132, "fee")
     canvas.text(540, 158, "settled or failed")
     canvas.arrow((340, 190), (340, 215), (120, 215), (120, 170))
-    canvas.text(230, 207, "the rest, when it is closed")
+    canvas.text(230, 207, "closing: refund of the rest")
     canvas.arrow((675, 170), (675, 220))
     canvas.text(667, 200, "closing", anchor="end")
     canvas.arrow((60, 170), (60, 250), (610, 250))
-    canvas.text(330, 242, "request, deletion: storage comes back")
+    canvas.text(330, 242, "request: gas; deletion: storage rebate")
     return canvas.svg()
 
 
 def leader() -> str:
     """Draw the path of an invocation through the Leader."""
-    canvas = Canvas(760, 290, "Inside the Leader: watcher, journal, carrier, invoker, closer")
+    canvas = Canvas(760, 290, "Inside the Leader: watcher, journal, dispatcher, invoker, closer")
     canvas.box(20, 110, 100, 70, "Sui", "gRPC", kind="chain")
     canvas.box(170, 40, 120, 60, "watcher", "reads events")
-    canvas.box(170, 190, 120, 60, "closer", "many at once")
-    canvas.box(340, 110, 120, 70, "journal", "SQLite:", "kept, kill -9 or not")
+    canvas.box(170, 190, 120, 60, "closer", "closes in batches")
+    canvas.box(340, 110, 120, 70, "journal", "SQLite:", "survives kill -9")
     canvas.box(510, 40, 110, 60, "dispatcher", "one invocation")
-    canvas.box(510, 190, 110, 60, "invoker", "within its window")
+    canvas.box(510, 190, 110, 60, "invoker", "calls the tool")
     canvas.box(660, 190, 80, 60, "tool", "HTTPS")
     canvas.arrow((70, 110), (70, 70), (170, 70))
     canvas.text(120, 60, "events")
@@ -137,7 +143,7 @@ def leader() -> str:
 
 
 def terminal() -> str:
-    """Draw the end of the tutorial in its first terminal, which a test executes and compares."""
+    """Draw the output of the tutorial's last section, which a test executes and compares."""
     section = Page.read("docs/tutorial.md").section("Claim the collateral")
     consoles = [
         block for block in section.blocks if block.language == "console" and not block.title

@@ -46,11 +46,13 @@ def _able() -> list[str]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/fuzz", description=__doc__)
     parser.add_argument(
-        "target", nargs="*", help=f"{', '.join(TARGETS)}; all without a name; or: replay FILE"
+        "target", nargs="*", help=f"{', '.join(TARGETS)}, or: replay FILE. Default: all."
     )
     parser.add_argument("--seconds", type=float, default=60, help="running time of each target")
     parser.add_argument("--seed", type=int, help="seed of the inputs")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at once")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count(), help="number of targets that run in parallel"
+    )
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     unknown = sorted({*arguments.target} - {*TARGETS})
@@ -75,7 +77,7 @@ def _watch(name: str, seconds: float, seed: int) -> int:
             report = json.loads(ended.stdout) if ended.returncode == 0 else None
             end = f"the process ended with {ended.returncode}: {_shortened(ended.stderr)}"
         except subprocess.TimeoutExpired:
-            report, end = None, "the process hung"
+            report, end = None, "the process did not end in time"
         if report is None:
             current = Path(folder, "current")
             data = current.read_bytes() if current.exists() else b""

@@ -118,7 +118,7 @@ def check_bindings(files: Mapping[str, str]) -> None:
     """Raise `Broken` if the path or the text of a file is not allowed for bindings."""
     for path, text in files.items():
         if not _PATH.fullmatch(path):
-            raise Broken(f"the path is not of a module: {path!r}")
+            raise Broken(f"the path does not belong to a module:  {path!r}")
         tree = ast.parse(text)
         compile(text, path, "exec")
         imported = _imported(tree)
@@ -180,7 +180,7 @@ _Change = tuple[bool, int, str]
 
 
 def _changes() -> st.SearchStrategy[_Change]:
-    """Return replacements of a name or a constant of a module by any text."""
+    """Return modules in which any text replaces a name or a constant."""
     identifiers = st.one_of(
         st.sampled_from(RESERVED_NAMES), st.from_regex(r"\A[a-zA-Z_][a-zA-Z0-9_]{1,6}\Z")
     )
@@ -202,12 +202,12 @@ def _renamed(module: CompiledModule, changes: Sequence[_Change]) -> CompiledModu
 
 
 def with_text(names: Sequence[str], place: int, text: str) -> tuple[str, ...]:
-    """Return the names with one of them replaced by this text."""
+    """Return the names, one of which is replaced by this text."""
     return with_row(names, place, lambda _: text)
 
 
 def with_error_name(module: CompiledModule, place: int, text: str) -> tuple[Constant, ...]:
-    """Return the constants of a module with one of them replaced by this text, as bytes."""
+    """Return the constants of a module, one of which is replaced by this text, as bytes."""
     data = byte_vector.encode(text.encode("utf-8", "replace"))
     return with_row(module.constants, place, lambda _: Constant(VectorToken("u8"), data))
 

@@ -90,7 +90,7 @@ def _look_at_results(
     own += [value.read() for _, value in kept]
     shared = Counter(part for value in own for part in containers(value))
     if any(count > 1 for count in shared.values()):
-        raise Broken(f"two values share a part: after {function.name}")
+        raise Broken(f"two values share a mutable part after the call of {function.name}")
     for type_, value in pairs:
         if not isinstance(type_, ReferenceType):
             _check_bytes(machine, type_, value)

@@ -69,7 +69,7 @@ def _drop(module: CompiledModule, function: int, place: int, _: int) -> Compiled
 
 
 def _copy(module: CompiledModule, function: int, place: int, source: int) -> CompiledModule:
-    """Replace an instruction by another one of the function."""
+    """Replace an instruction by another instruction of the function."""
     return _instructions(
         module,
         function,
@@ -146,7 +146,7 @@ def _jump_table(module: CompiledModule, function: int, place: int, to: int) -> C
     return _in_code(module, function, change)
 
 
-# The mutations of one instruction. They are chosen more often, because most rules of the verifier
-# concern instructions.
+# The mutations of one instruction. These mutations are chosen more often, because most rules of the
+# verifier concern instructions.
 INSTRUCTION_MUTATIONS = (_swap, _drop, _copy, _insert, _other_operation, _operand)
 CODE_MUTATIONS = (*INSTRUCTION_MUTATIONS, *INSTRUCTION_MUTATIONS, _locals, _jump_table)

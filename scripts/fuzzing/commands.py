@@ -49,7 +49,7 @@ _FRAMEWORK = ("coin", "balance", "transfer", "vec_map", "table", "bag", "clock",
 
 
 def programmable(net: Network) -> st.SearchStrategy[tx.ProgrammableTransaction]:
-    """Return transactions. Most contain calls with well-typed arguments, others any commands."""
+    """Return transactions. Most contain well-typed calls, and others contain any commands."""
     anything = st.builds(
         tx.ProgrammableTransaction,
         st.lists(_inputs(net), max_size=5).map(tuple),
@@ -96,7 +96,7 @@ def _types(net: Network) -> st.SearchStrategy[object]:
 
 
 def _names(net: Network) -> list[Function]:
-    """Return the functions that calls name. A few of them cannot be called."""
+    """Return the functions for generated calls. A few of these functions cannot be called."""
     return [
         function
         for package in (net.probe, net.registry, Address.of(2))

@@ -32,7 +32,7 @@ def framework_files() -> tuple[bytes, ...]:
 
 @cache
 def user_packages() -> tuple[dict[str, bytes], ...]:
-    """Return user packages with the address `PACKAGE`. Each maps module names to module files."""
+    """Return user packages at the address `PACKAGE`. A package maps names to module files."""
     language = [path.read_bytes() for path in sorted(LANGUAGE.glob("*.mv"))]
     sets = [*([file] for file in language), [PROBE.joinpath("probe.mv").read_bytes()]]
     sets.append(list(load_package().modules))

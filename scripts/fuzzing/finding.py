@@ -1,4 +1,4 @@
-"""Findings: inputs that made a target fail. They are grouped by location and saved as files."""
+"""Findings: inputs that made a target fail. Findings are grouped by location and saved as files."""
 
 import hashlib
 import traceback
@@ -9,11 +9,11 @@ FOLDER = Path(".cache/fuzz")
 
 
 class Broken(Exception):  # noqa: N818 - the name states the finding
-    """The error for an invariant of a target that does not hold."""
+    """The error for a violated invariant of a target."""
 
 
 class TimeLimitExceeded(BaseException):
-    """The error for an input that exceeded the time limit. `except Exception` does not catch it."""
+    """The error for an input that exceeded the time limit. It is not an `Exception`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Finding:
 
 
 def place(error: BaseException) -> str:
-    """Return the class of an error and the innermost line of the product.
+    """Return the class of an error and the innermost line of the product in its traceback.
 
     Findings with the same result count as the same finding.
     """

@@ -21,7 +21,8 @@ _BALANCE = balance_tag(SUI)
 def lost_mist(node: Node, executed: ExecutedTransaction) -> int:
     """Return the MIST that a transaction loses.
 
-    It is the SUI and rebates before the transaction, minus those after it, minus the burnt gas.
+    The loss is the SUI and rebates before the transaction, minus the SUI and rebates after it,
+    minus the burnt gas.
 
     Source: `check_sui_conserved` in `sui-types/src/inner_temporary_store.rs`.
     """

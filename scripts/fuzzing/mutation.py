@@ -38,7 +38,7 @@ _PARTS = st.one_of(
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change. `place` is its position in millionths of the length, and `size` is in bytes."""
+    """A change. `place` is its position in millionths of the length, and `size` is in bytes."""
 
     change: Callable[[bytes, int, int, bytes], bytes]
     place: int
@@ -92,7 +92,7 @@ def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def one_of(values: Sequence[T]) -> st.SearchStrategy[T]:
-    """Return one of the values. Unlike with `sampled_from`, messages do not list all values."""
+    """Return one of the values. Error messages do not list all values."""
     return st.integers(0, len(values) - 1).map(lambda place: values[place])
 
 

@@ -34,7 +34,7 @@ _IS_KEPT = st.sampled_from([False, *[True] * 500])
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Return programs over the language or the framework, sometimes with a statement removed."""
+    """Return programs with or without the framework, sometimes with a statement removed."""
     # Create slow fixtures before the first input is timed.
     framework()
     _builder()
@@ -69,7 +69,7 @@ def check(data: bytes) -> str:
 
 
 def _kind(difference: Difference) -> str:
-    return f"{difference.ours.status} here, {difference.genuine.status} in the genuine VM"
+    return f"ours: {difference.ours.status}, genuine VM: {difference.genuine.status}"
 
 
 @cache

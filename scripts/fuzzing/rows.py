@@ -5,7 +5,7 @@ from typing import Any
 
 
 def with_row(rows: Sequence[Any], place: int, change: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Return the rows with one of them changed."""
+    """Return the rows, one of which is changed."""
     if not rows:
         return tuple(rows)
     place %= len(rows)

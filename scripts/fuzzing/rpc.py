@@ -1,9 +1,9 @@
 """The server: for any input, it responds with a defined status or closes, and stays healthy.
 
 The first byte of an input selects the transport, and the payload follows. For native gRPC and
-gRPC-web, the payload is the number of a procedure and a message. Otherwise, it consists of the
-bytes of an HTTP/1.1 or HTTP/2 connection. The client then half-closes the connection, closes it, or
-resets it.
+gRPC-web, the payload is the number of a procedure and a message. For other transports, the payload
+consists of the bytes of an HTTP/1.1 or HTTP/2 connection. The client then half-closes the
+connection, closes it, or resets it.
 """
 
 import base64
@@ -128,7 +128,7 @@ def _call_natively(server: Served, procedure: Procedure, message: bytes) -> int:
     except grpc.RpcError as error:
         code = int(error.code().value[0])
         if code == 4 and not _lasts(procedure):
-            raise Broken(f"{procedure.path} takes too long") from error
+            raise Broken(f"{procedure.path} exceeded the time limit") from error
         return code
     return 0
 
@@ -153,7 +153,7 @@ def _post(server: Served, procedure: Procedure, body: bytes, content_type: str) 
         answer = connection.getresponse()
         content = answer.read()
     except (OSError, http.client.HTTPException) as error:
-        raise Broken(f"{procedure.path} gets no response: {error!r}") from error
+        raise Broken(f"no response to {procedure.path}:  {error!r}") from error
     finally:
         connection.close()
     status = answer.headers["grpc-status"]
@@ -172,7 +172,7 @@ _CALLS: dict[int, Callable[[Served, Procedure, bytes], int]] = {
 
 
 def _send(server: Served, data: bytes, way: int) -> str:
-    """Send bytes. Then end the connection, or half-close it and read until the server closes."""
+    """Send bytes, and end the connection, or half-close it and read until the server closes it."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=_QUIET_SECONDS) as client:
         if way == _RESET:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -1,4 +1,4 @@
-"""The runner of one target in this process until its time is over."""
+"""The runner of one target in this process for a limited time."""
 
 import resource
 import signal
@@ -35,7 +35,7 @@ class _RoundOver(KeyboardInterrupt):
 
 
 class Run:
-    """Rounds of hypothesis, each with its own seed, until the time is over.
+    """Rounds of hypothesis, each with its own seed, until the time limit.
 
     `executions` counts the inputs, and `outcomes` counts their results. Hypothesis minimizes the
     first failure of each kind. Further failures of the kind are only counted. The file `current`
@@ -53,7 +53,7 @@ class Run:
         self.findings: list[Finding] = []
 
     def go_on(self) -> None:
-        """Run until the time is over."""
+        """Run until the time limit."""
         limit_memory()
         target = load(self._name)
         inputs, number = target.inputs(), 0
@@ -105,7 +105,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Raise `TimeLimitExceeded` in the block if it uses more than `seconds` of CPU time."""
 
     def stop(_: int, __: FrameType | None) -> None:
-        raise TimeLimitExceeded(f"it took more than {seconds} s")
+        raise TimeLimitExceeded(f"the input took more than {seconds} s")
 
     previous = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)

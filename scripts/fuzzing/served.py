@@ -16,7 +16,7 @@ from nexus_tools.sui.rpc import Messages, load_messages
 
 T = TypeVar("T")
 _SETTLING_SECONDS = 5
-_OWN_CONNECTIONS = 2  # one of gRPC, and one of the health checks
+_OWN_CONNECTIONS = 2  # one connection for gRPC, and one for the health checks
 _MEMORY_BYTES = 700 * 1024**2
 
 
@@ -70,10 +70,10 @@ class Served:
         while (left := self.call(self._left)) and monotonic() < deadline:
             sleep(0.005)
         if left:
-            raise Broken(f"{left} are left: {self.call(lambda: [*map(repr, asyncio.all_tasks())])}")
+            raise Broken(f"{left} remain: {self.call(lambda: [*map(repr, asyncio.all_tasks())])}")
 
     def _left(self) -> str:
-        """Return a description of what closed connections have left in the server, or nothing."""
+        """Return a description of the tasks and connections that remain, or an empty string."""
         tasks = len(asyncio.all_tasks()) - self._tasks
         connections = self._server.connected - _OWN_CONNECTIONS
         return f"{tasks} tasks and {connections} connections" if max(tasks, connections) > 0 else ""
@@ -83,7 +83,7 @@ class Served:
             resident = int(file.read().split()[1]) * 4096
         self._memory = self._memory or resident
         if resident > self._memory + _MEMORY_BYTES:
-            raise Broken(f"the server keeps memory: {resident // 1024**2} MiB")
+            raise Broken(f"the server leaks memory: it uses {resident // 1024**2} MiB")
 
 
 class _Collector(logging.Handler):

@@ -1,4 +1,4 @@
-"""The interface of fuzz targets: a strategy for inputs, and a check that must hold for each."""
+"""The interface of fuzz targets: a strategy for inputs, and a check that each input must pass."""
 
 from importlib import import_module
 from typing import Protocol, cast
@@ -9,7 +9,7 @@ TARGETS = ("reader", "verifier", "programs", "bcs", "transactions", "rpc", "bind
 
 
 class Target(Protocol):
-    """A module of this package with these two functions."""
+    """A module of this package with the functions `inputs` and `check`."""
 
     def inputs(self) -> SearchStrategy[bytes]:
         """Return the strategy that generates inputs."""

@@ -13,7 +13,7 @@ from nexus_tools.sui.types.type_tag import GAS_COIN
 
 
 def transactions() -> st.SearchStrategy[TransactionData]:
-    """Return transactions of known and unknown accounts. Most of them have sufficient gas."""
+    """Return transactions of known and unknown accounts. Most transactions have sufficient gas."""
     net = network()
     kinds = programmable(net)
     alice, bob = (account.address for account in net.accounts)

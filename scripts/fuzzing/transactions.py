@@ -103,7 +103,7 @@ def _named(executed: ExecutedTransaction) -> str:
 
 def _check_unchanged(net: Network, latest: object) -> None:
     if net.node.ledger.latest is not latest:
-        raise Broken("a refused transaction left something behind")
+        raise Broken("a refused transaction changed the ledger")
 
 
 def _check_effects(net: Network, executed: ExecutedTransaction) -> None:
@@ -116,13 +116,13 @@ def _check_effects(net: Network, executed: ExecutedTransaction) -> None:
         if isinstance(change.output, ObjectWrite):
             written = outputs.pop(object_id)
             if found != written or written.digest() != change.output.digest:
-                raise Broken(f"an object is not as the effects say: {object_id}")
+                raise Broken(f"an object differs from the effects:  {object_id}")
             if isinstance(written.data, MoveObject) and written.version != effects.lamport_version:
-                raise Broken(f"an object does not have the version of the effects: {object_id}")
+                raise Broken(f"the version of an object differs from the effects:  {object_id}")
         elif isinstance(change.output, Absent) and found is not None:
-            raise Broken(f"a deleted object exists: {object_id}")
+            raise Broken(f"a deleted object still exists:  {object_id}")
         if isinstance(change.input, InputState) and effects.lamport_version <= change.input.version:
-            raise Broken(f"the version did not grow: {object_id}")
+            raise Broken(f"the version of an object did not increase:  {object_id}")
     lost = lost_mist(net.node, executed)
     if lost:
         raise Broken(f"{lost} MIST are lost: {effects.status}")

@@ -44,7 +44,7 @@ def _mutants(number: int, files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
 
 
 def check(data: bytes) -> str:
-    """Compare the verdicts of both verifiers. If both accept a module, call its functions."""
+    """Compare the verdicts of both verifiers, and call the functions of accepted modules."""
     number, file = (data[0] if data else _FRAMEWORK), data[1:]
     try:
         module = deserialize(file)
@@ -85,7 +85,7 @@ def _compare(module: CompiledModule, files: dict[str, bytes], status: str) -> st
     for function in callable_functions(module):
         genuine = verdict(PACKAGE, list(files.values()), module.name, function)
         if genuine not in (None, status):
-            raise Broken(f"{status} here, {genuine} by the genuine verifier: a difference")
+            raise Broken(f"verdicts differ: ours is {status}, the genuine one is {genuine}")
         if genuine is not None:
             return ""
     return ", not compared"

@@ -84,7 +84,7 @@ class Wire:
     def message(
         self, descriptor: Descriptor, response: Descriptor | None = None
     ) -> st.SearchStrategy[bytes]:
-        """Return messages of a type. Field masks in them name fields of `response`."""
+        """Return messages of a type. Field masks in a message name fields of `response`."""
 
         @st.composite
         def draw_message(draw: st.DrawFn) -> bytes:
@@ -136,7 +136,7 @@ class Wire:
         return _key(field, 2) + _varint(len(value)) + value
 
     def _text(self, name: str) -> st.SearchStrategy[str]:
-        """Return texts for a field. Most of them are suitable for a field of this name."""
+        """Return texts for a field. Most texts are suitable for a field of this name."""
         fitting = [text for word, text in self._texts.items() if word in name]
         if not fitting:
             return self._any_text

@@ -1,7 +1,7 @@
 """Sui's own Move VM, from the wheel `sui_sandbox`.
 
-It takes each argument as a type and BCS bytes, even if the parameter is a reference. It returns
-results as BCS bytes. Each call is a separate transaction.
+The VM expects each argument as a type and BCS bytes, even if the parameter is a reference. The VM
+returns results as BCS bytes. Each call is a separate transaction.
 """
 
 import base64

@@ -33,7 +33,8 @@ def agree(ours: Outcome, genuine: Outcome, fresh_ids: Sequence[bytes]) -> bool:
     """Return whether two outcomes are equal, except for the values of created IDs.
 
     Each VM derives IDs from its own transaction digest. `fresh_ids` are the IDs that our VM
-    created. For each of them, the genuine results must have one other ID at all the same places.
+    created. For each of these IDs, the genuine results must have one other ID at all the same
+    positions.
     """
     if ours == genuine:
         return True

@@ -1,1 +1,1 @@
-"""The style check of texts that people read. Start with `rules.py`."""
+"""The style check of texts that people read. Start the check with `rules.py`."""

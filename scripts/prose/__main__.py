@@ -17,7 +17,7 @@ _SKIPPED = (
     "upgrade_lock/move_bindings",
     "tests/vectors",
     "tests/conformance/vm",
-    # The examples of the rules break them.
+    # The module of the rules contains examples that break the rules.
     "scripts/prose/rules.py",
     "tests/test_prose.py",
 )
@@ -27,7 +27,7 @@ def main() -> int:
     """Print the violations, or their share with `--count`. Return the exit code."""
     parser = argparse.ArgumentParser(prog="prose", description=__doc__)
     parser.add_argument("paths", nargs="*", type=Path)
-    parser.add_argument("--count", action="store_true", help="print hits per 1 000 sentences")
+    parser.add_argument("--count", action="store_true", help="print violations per 1 000 sentences")
     arguments = parser.parse_args()
     sentences: Counter[str] = Counter()
     hits: Counter[str] = Counter()

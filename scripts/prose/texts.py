@@ -162,7 +162,7 @@ def _paragraphs(path: Path, source: str) -> Iterator[Text]:
     for number, line in enumerate([*shown.split("\n"), ""], 1):
         if line.lstrip().startswith("```"):
             in_block = not in_block
-        ends = in_block or not line.strip() or line.lstrip()[:1] in ("#", "|", "<", "`", "!")
+        ends = in_block or not line.strip() or line.lstrip().startswith(("#", "|", "<", "```", "!"))
         begins_item = bool(_ITEM.match(line))
         if paragraph and (ends or begins_item):
             yield Text(path, first, "page", " ".join(paragraph))

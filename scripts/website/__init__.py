@@ -1,1 +1,1 @@
-"""The website. It has the pages of `docs`, and references that are generated from the code."""
+"""The website, with the pages of `docs` and references that are generated from the code."""

@@ -23,9 +23,9 @@ def flaw(text: str) -> str:
     """Return the flaw in the text of a cell, or an empty string."""
     words = _PLACEHOLDER.sub("", text)
     if not re.search(r"\w", words):
-        return "it has no literal words"
+        return "the text has no literal words"
     if text.rstrip().endswith((":", ",", ";")):
         return "its end is missing"
     if re.search(r"\{(hint)?\}", text):
-        return "it has a placeholder without a meaning"
+        return "the text has a placeholder without a meaning"
     return ""

@@ -9,9 +9,9 @@ from nexus_tools.cli.app import app
 from website.cells import cell
 
 SHARED = {"--json", "--quiet", "--network", "--wallet", "--yes", "--dry-run"}
-INTRODUCTION = """For everyone who types `nexus-tools`: each command with its options.
+INTRODUCTION = """For users of `nexus-tools` on the command line: each command with its options.
 
-Options of many commands, exit codes and settings are [on a page of their own](cli.md)."""
+[A separate page](cli.md) describes options of many commands, exit codes and settings."""
 
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:

@@ -1,4 +1,4 @@
-"""The reference of errors. It has each code with its meaning and remedy, read from the code."""
+"""The reference of errors: each error code with its meaning and remedy, read from the code."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -14,19 +14,20 @@ from website.raised import KINDS, RaisedError, raised_by_kind
 
 INTRODUCTION = """# Error codes
 
-For users who met an error, and for programs that handle it: each code, its meaning and what to do.
+For users who encounter an error, and for programs that handle it: each code, its meaning and what
+to do.
 
-Every error is a `NexusError`. Its class says what can be done about it and is the exit code of the
-command line. Its `code` is a stable word for programs. With `--json` the command line prints both.
-An error fills in the parts in braces.
+Every error is a `NexusError`. The class of an error indicates the solution, and determines the exit
+code of the command line. The `code` of an error is a stable identifier for programs. With `--json`
+the command line prints both. The parts in braces are placeholders.
 """
 REMEDIES = {
     "NexusError": "Read the message; if it does not help, report it with the command.",
     "UsageError": "Correct the option, setting or file that the message names.",
-    "NotFoundError": "Check the name or ID, and the network that you work on.",
+    "NotFoundError": "Check the name or ID, and the selected network.",
     "WrongStateError": "Wait for the state that the message names, or create it, and try again.",
-    "RefusedOnChainError": "Correct the cause that the message names, and send it again.",
-    "UnreachableError": "Check that the other side is running and reachable, and try again.",
+    "RefusedOnChainError": "Correct the cause in the message, and send the transaction again.",
+    "UnreachableError": "Check that the server is running and reachable, and try again.",
     "ValidationError": "Correct the value that the message names.",
     "NotAllowedError": "Use the wallet, key or address that is allowed to do this.",
 }
@@ -40,7 +41,7 @@ MESSAGES = {
     "epoch_change_failed": "The epoch cannot be changed, for the reason in the message.",
     "file_inaccessible": "A file or folder cannot be read or written; the message names it.",
     "hyperpocket_settings_invalid": "The settings of a Hyperpocket tool are invalid.",
-    "module_malformed": "The bytes are not a Move module; the message says where they break.",
+    "module_malformed": "The bytes are not a Move module; the message shows the location.",
     "move_abort": "A Move function aborted; the message names it and the code.",
     "move_tests_failed": "Some unit tests of the Move package failed; the message counts them.",
     "not_found": "The node does not have the object, transaction or checkpoint.",

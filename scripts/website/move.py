@@ -6,8 +6,8 @@ from website.cells import cell
 
 INTRODUCTION = """# The Move packages
 
-For authors of Move code and of clients: what `nexus_tools`, `nexus_workflows` and `upgrade_lock`
-have on chain, by their own comments.
+For authors of Move code and of clients: the public types and functions of `nexus_tools`,
+`nexus_workflows` and `upgrade_lock`, with the comments of their sources.
 
 """
 SOURCES = (

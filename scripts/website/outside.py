@@ -52,7 +52,7 @@ class OutsideFiles:
         return f"{FOLDER}/{self._archive(target)}"
 
     def _archive(self, target: Path) -> str:
-        """Pack a folder into an archive. In it, the folder has the path that the pages use."""
+        """Pack a folder into an archive. The archive contains it at the path that pages use."""
         place = self._pages / FOLDER / f"{target}.zip"
         if not place.exists():
             staged = self._pages / FOLDER / "staged"

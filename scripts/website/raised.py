@@ -117,7 +117,7 @@ class _Module:
                 yield from self._calls_in(node, function, scope)
 
     def _inside(self, function: Function, outer: Scope) -> Scope:
-        """Return the scope of a function. Its own names hide names of the outer scope."""
+        """Return the scope of a function. Names of the function hide names of the outer scope."""
         own = {*_parameters(function)}
         scope = {name: value for name, value in outer.items() if name not in own}
         scope |= _assigned(list(ast.walk(function)), scope)

@@ -209,7 +209,7 @@ def test_rename_rejects_taken_or_invalid_alias(home):
     again = home.run("wallet", "new", "two", "--json")
     assert (again.code, again.error["code"]) == (2, "alias_taken")
     assert str(home.wallet.account("two").address) in again.error["message"]
-    assert "you already have it, so continue" in again.error["hint"]
+    assert "To use the existing key, skip this command" in again.error["hint"]
     assert home.fails("wallet", "rename", "one", "one two") == (7, "alias_invalid")
 
 

@@ -48,7 +48,7 @@ def test_terminal_continues_from_block_to_block(follow):
         ("~~~console\n$ pip install 'nexus-tools[nothing]'\n~~~\n", "does not have an extra"),
         (
             '~~~console\n$ echo 1 > a.py\n~~~\n~~~python title="a.py"\n2\n~~~\n',
-            "a.py has other text",
+            "the file a.py has another text",
         ),
     ],
 )

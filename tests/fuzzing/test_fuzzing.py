@@ -138,7 +138,7 @@ def test_program_with_a_different_result_in_the_real_machine_is_found(move_build
     from genuine import ABORTED, Outcome
 
     monkeypatch.setattr(exposed_packages, "call_reference", lambda *_: Outcome(ABORTED, 5))
-    with pytest.raises(Broken, match=r"^RETURNED here, ABORTED in the genuine VM: .*::run_0\("):
+    with pytest.raises(Broken, match=r"^ours: RETURNED, genuine VM: ABORTED: .*::run_0\("):
         check(PROGRAMS)
 
 

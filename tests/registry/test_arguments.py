@@ -34,14 +34,14 @@ def refused(workflows, user, chain):
 async def test_publish_rejects_text_instead_of_document(refused):
     assert await refused("workflows.publish", "x", SUM) == (
         "publish: expected Document for document, got 'x'",
-        "Use read_document for text, or the document() of a Workflow.",
+        "Parse text with read_document, or call the method document() of a Workflow.",
     )
 
 
 async def test_begin_rejects_fqn_instead_of_workflow(refused):
     assert await refused("executions.start", SUM, {}) == (
         "start: expected PublishedWorkflow for workflow, got 'xyz.example.sum@1'",
-        "Use `await nexus.workflows.get(fqn)` to find it by its FQN.",
+        "Use `await nexus.workflows.get(fqn)` to find a workflow by its FQN.",
     )
 
 

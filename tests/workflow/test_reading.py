@@ -235,7 +235,7 @@ def test_encrypted_field_is_a_warning():
     document["edges"][0]["from"]["encrypted"] = True
     [warning] = warnings(document)
     assert warning.pointer == "/edges/0/from/encrypted"
-    assert warning.message.endswith("has no effect. It does not encrypt anything.")
+    assert warning.message.endswith("has no effect. The field does not encrypt anything.")
 
 
 @pytest.mark.parametrize("name", ["attempts", "retry_after_ms", "parallel"])

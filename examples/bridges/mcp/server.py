@@ -23,8 +23,8 @@ class Temperature(BaseModel):
 @server.tool()
 def convert(
     degrees: Annotated[float, Field(description="The temperature.")],
-    from_unit: Annotated[Unit, Field(description="Its unit.")],
-    to_unit: Annotated[Unit, Field(description="The unit that is wanted.")],
+    from_unit: Annotated[Unit, Field(description="The unit of the temperature.")],
+    to_unit: Annotated[Unit, Field(description="The unit of the result.")],
 ) -> Temperature:
     """Convert a temperature from one unit to another."""
     offset, factor = _TO_KELVIN[from_unit]
@@ -37,7 +37,7 @@ def convert(
 
 @server.tool(structured_output=False)
 def words(text: Annotated[str, Field(description="Any text.")]) -> str:
-    """Say how many words a text has."""
+    """Return the number of words in a text."""
     return f"{len(text.split())} words"
 
 

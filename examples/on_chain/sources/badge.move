@@ -20,7 +20,7 @@ public struct Collection has key {
     minted: u64,
 }
 
-/// A badge. Its ID is derived from the collection and the number.
+/// A badge. The ID of a badge is derived from the collection and the number.
 public struct Badge has key, store {
     id: UID,
     number: u64,

@@ -30,7 +30,7 @@ public struct Vault<phantom X, phantom Y> has key {
     y: Balance<Y>,
     pool_x: Balance<X>,
     pool_y: Balance<Y>,
-    /// The amount of X that calls may still swap, and the minimum of Y for 1 000 of it.
+    /// The amount of X that calls may still swap, and the minimum of Y for 1 000 of X.
     allowed: u64,
     least_per_1000: u64,
 }
@@ -59,7 +59,7 @@ public fun open<X, Y>(x: Coin<X>, pool_x: Coin<X>, pool_y: Coin<Y>, ctx: &mut Tx
 }
 
 /// Allows calls to swap `amount` of X in total, for at least `least_per_1000` of Y for 1 000 of X. Only
-/// the owner of the vault can send this. A workflow cannot.
+/// the owner of the vault can call this function. A workflow cannot call it.
 public fun allow<X, Y>(self: &mut Vault<X, Y>, amount: u64, least_per_1000: u64, ctx: &TxContext) {
     assert!(ctx.sender() == self.owner, ENotOwner);
     self.allowed = amount;
@@ -88,5 +88,5 @@ public fun swap<X, Y>(call: &mut Call, vault: &mut Vault<X, Y>) {
     call.finish(Swap<X, Y> {}, b"ok", value::empty_ports().with(b"got", json::from_u64(got)));
 }
 
-/// The owner's amount of Y.
+/// Returns the owner's amount of Y.
 public fun value_of_y<X, Y>(self: &Vault<X, Y>): u64 { self.y.value() }

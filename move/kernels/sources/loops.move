@@ -1,5 +1,5 @@
-/// Loops that benchmarks run: each function turns `n` times through one kind of work and answers
-/// a number that depends on all of it.
+/// Loops for benchmarks. Each function repeats one kind of operation `n` times, and returns a
+/// number that depends on all results.
 module kernels::loops;
 
 use std::hash;
@@ -32,12 +32,12 @@ public enum Shape has copy, drop {
 
 // === Public functions ===
 
-/// Nothing: what is left is what a call costs.
+/// Do nothing, so that the benchmark measures only the cost of a call.
 public fun empty(n: u64): u64 {
     n
 }
 
-/// Multiplication, division, bits and comparison of integers.
+/// Multiply, divide, shift, mask and compare integers.
 public fun arithmetic(n: u64): u64 {
     let mut state = 1;
     let mut sum = 0;
@@ -51,7 +51,7 @@ public fun arithmetic(n: u64): u64 {
     sum
 }
 
-/// A vector that is filled and then added up.
+/// Fill a vector, and add up its elements.
 public fun vectors(n: u64): u64 {
     let mut numbers = vector<u64>[];
     let mut i = 0;
@@ -68,7 +68,7 @@ public fun vectors(n: u64): u64 {
     sum
 }
 
-/// Fields that are read and written through references.
+/// Read and write fields through references.
 public fun structs(n: u64): u64 {
     let mut account = Account { balance: 1, updates: 0 };
     let mut i = 0;
@@ -81,7 +81,7 @@ public fun structs(n: u64): u64 {
     account.balance + account.updates
 }
 
-/// Generic structs, through generic functions.
+/// Pass generic structs through generic functions.
 public fun generics(n: u64): u64 {
     let mut sum = 0;
     let mut i = 0;
@@ -93,7 +93,7 @@ public fun generics(n: u64): u64 {
     sum
 }
 
-/// Enums that are made and matched.
+/// Create and match enums.
 public fun enums(n: u64): u64 {
     let mut sum = 0;
     let mut i = 0;
@@ -104,7 +104,7 @@ public fun enums(n: u64): u64 {
     sum
 }
 
-/// References to elements of a vector, which functions lend on.
+/// Pass references to elements of a vector through functions.
 public fun references(n: u64): u64 {
     let mut accounts = vector<Account>[];
     let mut i = 0;
@@ -121,7 +121,7 @@ public fun references(n: u64): u64 {
     accounts[3].balance + accounts[PLACES - 1].updates
 }
 
-/// Numbers as text, put together, taken apart and searched.
+/// Format numbers as strings, and concatenate, split and search these strings.
 public fun strings(n: u64): u64 {
     let separator: String = "-";
     let mut sum = 0;
@@ -137,7 +137,7 @@ public fun strings(n: u64): u64 {
     sum
 }
 
-/// Hashes of hashes.
+/// Hash the result of the previous hash.
 public fun hashing(n: u64): u64 {
     let mut data = b"start";
     let mut i = 0;
@@ -148,7 +148,7 @@ public fun hashing(n: u64): u64 {
     data[0] as u64
 }
 
-/// Dynamic fields of a table, which are made, changed and taken out.
+/// Add, change and remove dynamic fields of a table.
 public fun tables(n: u64, ctx: &mut TxContext): u64 {
     let mut numbers = table::new<u64, u64>(ctx);
     let mut i = 0;
@@ -167,7 +167,7 @@ public fun tables(n: u64, ctx: &mut TxContext): u64 {
     sum
 }
 
-/// Structs that become bytes, and are read again.
+/// Serialize structs with BCS, and read the fields from the bytes.
 public fun bcs(n: u64): u64 {
     let mut sum = 0;
     let mut i = 0;

@@ -1,5 +1,5 @@
-/// The administration of the registries. Its owner, the admin, changes settings and slashes
-/// collateral.
+/// The administration of the registries. The owner of the administration, the admin, changes
+/// settings and slashes collateral.
 ///
 /// The first admin is the publisher of the package.
 module nexus_tools::admin;
@@ -8,7 +8,7 @@ use nexus_tools::owner::{Self, Owner};
 
 // === Structs ===
 
-/// The shared administration object. Only one exists.
+/// The shared administration object, of which only one exists.
 public struct Admin has key {
     id: UID,
     owner: Owner,
@@ -22,8 +22,8 @@ fun init(ctx: &mut TxContext) {
 
 // === Public functions ===
 
-/// Offer the administration to an address. With none, withdraw the offer. Aborts with
-/// `owner::ENotOwner`.
+/// Offer the administration to an address, or withdraw the offer if the address is none. Aborts
+/// with `owner::ENotOwner`.
 public fun offer(self: &mut Admin, pending_owner: Option<address>, ctx: &TxContext) {
     let admin = object::id(self);
     self.owner.offer(admin, pending_owner, ctx);

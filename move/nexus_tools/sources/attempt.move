@@ -2,10 +2,10 @@
 ///
 /// The fee for closing an attempt covers the cost of closing, and is higher for settling than for
 /// failing. The following steps, which are `advance` and the next request, are prepaid. The sender
-/// of `advance` receives their fee.
+/// of `advance` receives the fee for these steps.
 ///
 /// If the chain must know the inputs, the transaction that settles the attempt reads them. The
-/// number of these bytes is limited, and the leader is paid for each byte.
+/// number of bytes that the transaction reads is limited, and the leader is paid for each byte.
 module nexus_tools::attempt;
 
 use nexus_tools::leader_registry::LeaderSettings;
@@ -14,33 +14,35 @@ use nexus_tools::settlement::Settlement;
 
 // === Constants ===
 
-/// Bytes that `advance` rewrites: the execution, a run with up to 32 values, and a region.
+/// The bytes that `advance` rewrites, which are the execution, a run with up to 32 values, and a
+/// region.
 const RECORD_BYTES: u64 = 1_500;
-/// Gas units of `advance` and the next request, without the closing.
+/// The gas units of `advance` and of the next request, excluding the gas units of the closing.
 const STEP_GAS_UNITS: u64 = 1_050;
 /// The maximum bytes that a leader reads, as a multiple of `max_ports_bytes`. Each value is read
-/// twice: where it is stored, and where the inputs are assembled. The assembly itself counts as a
-/// third reading.
+/// twice: where it is stored, and where the inputs are assembled. The assembly of the inputs counts
+/// as a third reading.
 const READ_FACTOR: u64 = 3;
-/// Gas units for reading 1 000 bytes.
+/// The gas units for reading 1 000 bytes.
 const READ_GAS_UNITS: u64 = 40;
 
 // === Structs ===
 
-/// An attempt of a run, counted from 1.
+/// An attempt to execute a run.
 public struct Attempt has copy, drop, store {
     execution: ID,
     run: Run,
     number: u8,
     /// The maximum bytes of inputs that the attempt's leader reads on chain.
     max_read_bytes: u64,
-    /// The fee for reading 1 000 bytes of inputs, in MIST. 0 if a leader settles without proof.
+    /// The fee for reading 1 000 bytes of inputs, in MIST. The fee is 0 if a leader settles without
+    /// proof.
     read_fee_mist: u64,
 }
 
 // === Public functions ===
 
-/// Return an attempt of a run of a tool with this settlement. The request of an attempt needs a
+/// Return an attempt of a run whose tool has this settlement. The request of an attempt needs a
 /// `Permit`.
 public fun new(
     execution: ID,
@@ -78,13 +80,13 @@ public fun read_mist(self: &Attempt, read_bytes: u64): u64 {
 /// Return the maximum fee for reading, in MIST.
 public fun max_read_mist(self: &Attempt): u64 { self.read_mist(self.max_read_bytes) }
 
-/// Return the bytes that a closing rewrites in addition to the invocation.
+/// Return the number of bytes that a closing rewrites in addition to the invocation.
 public fun record_bytes(): u64 { RECORD_BYTES }
 
 /// Return the fees for settling and for failing an attempt, in MIST.
 ///
 /// The fees exclude the fees for reading and for the bytes of the answer. A leader receives half of
-/// the settle margin. The other half stays with the execution.
+/// the settle margin. The execution keeps the other half.
 public fun fees_mist(settings: &LeaderSettings, ctx: &TxContext): (u64, u64) {
     let fail_fee_mist = settings.fail_fee_mist(0, ctx);
     (fail_fee_mist + settings.settle_margin_mist() / 2, fail_fee_mist)

@@ -68,25 +68,26 @@ const EDelayOver: u64 = 16;
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
 const DAY_MS: u64 = 24 * HOUR_MS;
-/// Bounds of the settings: 0.1 SUI to 1 000 SUI, and 1 hour to 7 days. The longest delay and the
-/// notice of a slash are together shorter than the notice of a package upgrade.
+/// The bounds of the settings, which are 0.1 SUI to 1 000 SUI, and 1 hour to 7 days. The longest
+/// delay and the notice of a slash are together shorter than the notice of a package upgrade.
 const MIN_MIST: u64 = 100_000_000;
 const MAX_MIST: u64 = 1_000_000_000_000;
 const MIN_DELAY_MS: u64 = HOUR_MS;
 const MAX_DELAY_MS: u64 = 7 * DAY_MS;
-/// Time between the proposal of a slash and its first possible execution.
+/// The time between the proposal of a slash and its first possible execution.
 const NOTICE_MS: u64 = 3 * DAY_MS;
-/// Time in which a slash can be executed. After this time, the slash has expired and does not lock
-/// SUI.
+/// The time in which a slash can be executed. After this time, the slash has expired and does not
+/// lock SUI.
 ///
 /// A slash can be proposed until the delay ends. So an owner can claim the remaining collateral at
-/// most 4 days after the delay. An owner that unregisters within 3 days after the proposal of a
-/// package upgrade can claim before the upgrade is executed on the 14th day. The admin cannot
-/// prevent this.
+/// the latest 4 days after the delay ends. An owner that unregisters within 3 days after the
+/// proposal of a package upgrade can claim before the upgrade is executed on the 14th day. The
+/// admin cannot prevent this.
 const EXECUTION_WINDOW_MS: u64 = DAY_MS;
 const MAX_REASON_BYTES: u64 = 500;
 const DIGEST_BYTES: u64 = 32;
-/// Address to which slashed SUI is sent. SUI has no burn function, and this address has no key.
+/// The address to which slashed SUI is sent. Move code cannot burn SUI, and no one has a key of
+/// this address.
 const BURN_ADDRESS: address = @0x0;
 
 // === Events ===
@@ -155,15 +156,15 @@ public struct Slashed has copy, drop {
 public struct Collateral has store {
     balance: Balance<SUI>,
     /// The amount that was locked, in MIST. If the balance is less, the tool or leader was slashed
-    /// and is suspended. 0 means that all of it was claimed, because the minimum collateral is more
-    /// than 0.
+    /// and is suspended. The amount is 0 after the owner has claimed all collateral, because the
+    /// minimum collateral is more than 0.
     required_mist: u64,
     /// The time between `unregister` and `claim`, in ms.
     delay_ms: u64,
     unregistered_at_ms: Option<u64>,
     /// The amount that was slashed since the collateral was locked or topped up, in MIST.
     slashed_mist: u64,
-    /// The last proposed slash, unless it was executed or cancelled.
+    /// The last proposed slash, or none if it was executed or cancelled.
     slash: Option<Slash>,
 }
 
@@ -171,7 +172,8 @@ public struct Collateral has store {
 public struct Slash has copy, drop, store {
     amount_mist: u64,
     reason: String,
-    /// The digest of the evidence. Everyone who receives the evidence can compare it.
+    /// The digest of the evidence. Anyone who receives the evidence can compare its digest with
+    /// this digest.
     evidence_digest: vector<u8>,
     proposed_at_ms: u64,
 }
@@ -214,15 +216,15 @@ public fun has_pending_slash(self: &Collateral, clock: &Clock): bool {
     self.slash.is_some_and!(|slash| clock.timestamp_ms() < slash.expires_at_ms())
 }
 
-/// Return the amount in MIST that can be slashed before the next top-up or re-registration.
+/// Return the amount in MIST that can still be slashed before a top-up or a re-registration.
 public fun slashable_mist(self: &Collateral): u64 {
     (self.required_mist / 2 - self.slashed_mist).min(self.balance.value())
 }
 
-/// Return whether the owner has started the delay.
+/// Return whether the owner has started the unregister delay.
 public fun is_unregistered(self: &Collateral): bool { self.unregistered_at_ms.is_some() }
 
-/// Return whether all of the collateral was claimed.
+/// Return whether the owner has claimed all collateral.
 public fun is_claimed(self: &Collateral): bool { self.required_mist == 0 }
 
 /// Return whether the balance is the required balance. Otherwise the tool or leader is suspended.
@@ -233,7 +235,7 @@ public fun is_sufficient(self: &Collateral): bool {
 /// Return whether the tool or leader is neither suspended nor unregistered.
 public fun is_active(self: &Collateral): bool { self.is_sufficient() && !self.is_unregistered() }
 
-/// Return whether the settings may have this collateral and delay.
+/// Return whether this collateral and this delay are within the bounds of the settings.
 public fun are_valid_terms(collateral_mist: u64, delay_ms: u64): bool {
     MIN_MIST <= collateral_mist && collateral_mist <= MAX_MIST &&
     MIN_DELAY_MS <= delay_ms && delay_ms <= MAX_DELAY_MS
@@ -241,7 +243,7 @@ public fun are_valid_terms(collateral_mist: u64, delay_ms: u64): bool {
 
 // === Package functions ===
 
-/// Return an empty `Collateral`, in which `lock` locks SUI.
+/// Return an empty `Collateral`, in which the function `lock` locks SUI.
 public(package) fun empty(): Collateral {
     Collateral {
         balance: balance::zero(),
@@ -275,7 +277,7 @@ public(package) fun lock(
     event::emit(CollateralLocked { object, amount_mist, delay_ms, locked_at_ms });
 }
 
-/// Start the delay. Aborts with `EAlreadyClaimed` or `EAlreadyUnregistered`.
+/// Start the unregister delay. Aborts with `EAlreadyClaimed` or `EAlreadyUnregistered`.
 public(package) fun unregister(self: &mut Collateral, object: ID, clock: &Clock) {
     self.assert_locked();
     assert!(!self.is_unregistered(), EAlreadyUnregistered);
@@ -285,7 +287,7 @@ public(package) fun unregister(self: &mut Collateral, object: ID, clock: &Clock)
     event::emit(Unregistered { object, unregistered_at_ms, claimable_at_ms });
 }
 
-/// Stop the delay. Aborts with `ENotUnregistered`.
+/// Stop the unregister delay. Aborts with `ENotUnregistered`.
 public(package) fun cancel_unregister(self: &mut Collateral, object: ID) {
     assert!(self.is_unregistered(), ENotUnregistered);
     self.unregistered_at_ms.extract();

@@ -1,6 +1,7 @@
 /// The declaration of a tool by its author.
 ///
-/// The schemas of a tool never change. Another interface needs another version of the tool.
+/// The schemas of a tool never change. To change the interface, register another version of the
+/// tool.
 module nexus_tools::definition;
 
 use nexus_tools::fqn;
@@ -20,7 +21,7 @@ const EFunctionMissing: u64 = 2;
 const EUrlTooLong: u64 = 3;
 /// The description is longer than 4 096 bytes: shorten it.
 const EDescriptionTooLong: u64 = 4;
-/// The witness of a tool's function, and whether anyone can close its invocations, cannot change.
+/// An update cannot change the witness of a function, or whether anyone can close its invocations.
 const EIncompatibleFunction: u64 = 5;
 
 // === Constants ===
@@ -31,7 +32,7 @@ const OFFCHAIN: vector<u8> = b"offchain";
 const ONCHAIN: vector<u8> = b"onchain";
 
 const MAX_URL_BYTES: u64 = 2_048;
-/// Longest timeout, in days, of a tool whose invocations anyone can close.
+/// The longest timeout of a tool whose invocations anyone can close, in days.
 const MAX_DAYS_FOR_ANYONE: u64 = 90;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_DESCRIPTION_BYTES: u64 = 4_096;
@@ -84,8 +85,8 @@ public fun define(
     self
 }
 
-/// Define an on-chain tool. `function_url` is `package::module::function` with the ID of the
-/// package version to call. The owner updates it after an upgrade. Aborts with `EInvalidFqn`,
+/// Define an on-chain tool. `function_url` has the form `package::module::function`, with the ID of
+/// the package version to call. The owner updates it after an upgrade. Aborts with `EInvalidFqn`,
 /// `EUrlTooLong` or `EDescriptionTooLong`.
 public fun define_on_chain(
     fqn: ascii::String,
@@ -130,7 +131,8 @@ public fun timeout_ms(self: &Definition): u64 { self.timeout_ms }
 /// Return the function of an on-chain tool, or none.
 public fun function(self: &Definition): &Option<Function> { &self.function }
 
-/// Return the gas payment for the caller of the function, in MIST. 0 for other tools.
+/// Return the gas payment for the caller of the function, in MIST. The payment is 0 for other
+/// tools.
 public fun gas_mist(self: &Definition): u64 {
     if (self.function.is_some()) self.function.borrow().gas_mist() else 0
 }
@@ -143,12 +145,12 @@ public fun max_timeout_ms(self: &Definition, leader_max_ms: u64): u64 {
     if (is_for_anyone) MAX_DAYS_FOR_ANYONE * DAY_MS else leader_max_ms
 }
 
-/// Return the size of the larger schema in bytes.
+/// Return the size of the larger of the two schemas, in bytes.
 public fun max_schema_bytes(self: &Definition): u64 {
     self.input_schema.length().max(self.output_schema.length())
 }
 
-/// Return the size of the texts in bytes. A transaction that reads the tool reads all of them.
+/// Return the total size of all texts, in bytes. A transaction that reads the tool reads all texts.
 public fun size(self: &Definition): u64 {
     self.fqn.length() + self.url.length() + self.description.length()
         + self.input_schema.length() + self.output_schema.length()

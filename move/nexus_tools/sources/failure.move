@@ -15,9 +15,9 @@ const EDetailTooLong: u64 = 1;
 
 // === Constants ===
 
-/// Known failure reasons. Most of them concern the tool. A leader reports `refused` if it does not
-/// want to dispatch the invocation, and `overloaded` if it cannot. `aborted` concerns a Move
-/// function.
+/// Known failure reasons. Most reasons concern the tool. A leader reports `refused` if it does not
+/// want to dispatch the invocation, and `overloaded` if it cannot dispatch the invocation.
+/// `aborted` concerns a Move function.
 const REASONS: vector<vector<u8>> = vector[
     b"tool_not_registered",
     b"definition_mismatch",

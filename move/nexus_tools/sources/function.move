@@ -2,12 +2,12 @@
 ///
 /// The function is `public`, and its parameters are a `&mut Call` and then the tool's objects. The
 /// function must call `finish` of the `Call`: see `on_chain_call`. `finish` takes a witness, which
-/// is a value that only the function's own module can create. So the answer comes from the tool,
-/// regardless of the caller. Only the owner of the module's `Publisher` can register a tool for the
-/// function. A module needs a separate witness for each of its tools. Otherwise a caller could pass
-/// one tool's inputs to another tool.
+/// is a value that only the function's own module can create. So the answer comes from the tool, no
+/// matter who calls the function. Only the owner of the module's `Publisher` can register a tool
+/// for the function. A module needs a separate witness for each of its tools. Otherwise a caller
+/// could pass one tool's inputs to another tool.
 ///
-/// The function must not take a `TxContext`. With a `TxContext`, the function could act in the name
+/// The function must not take a `TxContext`. With a `TxContext`, the function could act on behalf
 /// of its caller, so no leader calls such a function. Use `sui::derived_object` for the IDs of new
 /// objects.
 module nexus_tools::function;
@@ -22,7 +22,7 @@ use sui::package::Publisher;
 const EWrongPublisher: u64 = 0;
 /// The gas of a call is more than 50 000 000 MIST.
 const EGasTooHigh: u64 = 1;
-/// More than 16 objects, more than 8 type arguments, or a type argument of more than 512 bytes.
+/// The function has more than 16 objects or 8 type arguments, or a type argument above 512 bytes.
 const ETooManyArguments: u64 = 2;
 
 // === Constants ===
@@ -36,7 +36,8 @@ const MAX_TYPE_BYTES: u64 = 512;
 
 /// A function and its arguments. The URL of the tool is the location of the function.
 public struct Function has copy, drop, store {
-    /// The type of the witness with original package IDs, which upgrades do not change.
+    /// The type of the witness. The package IDs in the type are those of the first versions, which
+    /// upgrades preserve.
     witness: TypeName,
     type_arguments: vector<String>,
     /// The shared and immutable objects that the function takes after the `Call`, in order.
@@ -44,8 +45,8 @@ public struct Function has copy, drop, store {
     /// The gas of one call, in MIST. The account that closes an invocation by a call receives this
     /// amount.
     gas_mist: u64,
-    /// Whether anyone can close invocations of the tool within its timeout. Otherwise only leaders
-    /// can.
+    /// Whether anyone can close invocations of the tool within its timeout. Otherwise, only leaders
+    /// can close invocations of the tool.
     closable_by_anyone: bool,
 }
 

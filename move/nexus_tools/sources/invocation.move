@@ -3,13 +3,13 @@
 /// The requester names one or two leaders that the tool accepts. Leader number i, counted from 0,
 /// may close the invocation after i windows have passed since the request, by `settle` with the
 /// tool's answer. Until the next window starts, it may also call `fail` with a reason. After all
-/// windows, only `expire` is possible, for anyone. A closed invocation never changes.
+/// windows, only `expire` is possible, and anyone may call it. A closed invocation never changes.
 ///
 /// `settle` pays the tool and the leader, and `fail` pays only the leader. `settle` and `fail`
 /// refund the rest to the requester, so a closed invocation does not hold SUI. The worker that sent
-/// the transaction receives the leader's fee. The request fixes all terms, including the keys that
+/// the transaction receives the leader's fee. The request sets all terms, including the keys that
 /// may sign the answer. Later changes of the tool do not affect these terms. `expire` and `delete`
-/// work with every version of the package and all settings, so the payment cannot be locked forever.
+/// work with every version of the package and all settings, so payments cannot be locked forever.
 ///
 /// An invocation can be an attempt of a run of an execution: see `attempt`. The inputs of an
 /// attempt are references to other outcomes. An attempt holds its remaining payment until its
@@ -38,17 +38,17 @@ use sui::sui::SUI;
 
 // === Errors ===
 
-/// The tool is suspended, unregistered or claimed: it accepts no invocations.
+/// The tool is suspended, unregistered or claimed: it does not accept invocations.
 const EToolNotActive: u64 = 0;
 /// The tool changed after you read it: read it again.
 const EToolChanged: u64 = 1;
 /// The settings changed after you read them: read them again.
 const ESettingsChanged: u64 = 2;
-/// The tool does not list this leader: name one that it lists.
+/// The tool does not list this leader: name a listed leader.
 const ELeaderNotAccepted: u64 = 3;
-/// The leader accepts no new invocations: name another one.
+/// The leader does not accept new invocations: name another leader.
 const ELeaderNotActive: u64 = 4;
-/// The same leader is named twice.
+/// The request names the same leader twice.
 const ESameLeader: u64 = 5;
 /// The inputs are larger than `max_ports_bytes`: use remote values.
 const EInputsTooLarge: u64 = 6;
@@ -74,13 +74,13 @@ const ETooEarly: u64 = 15;
 const ENotExpired: u64 = 16;
 /// The outcome is larger than `max_outcome_bytes`: fail with the reason `output_too_large`.
 const EOutcomeTooLarge: u64 = 17;
-/// The tool must sign or be called: use `signed_outcome` or `on_chain_call`.
+/// The answer needs a signature or a call of the tool: use `signed_outcome` or `on_chain_call`.
 const ESignatureOrCallRequired: u64 = 18;
-/// A newer version of the package made the invocation: use that one.
+/// A newer version of the package created the invocation: use that version.
 const EWrongVersion: u64 = 19;
 /// Only the requester can delete the invocation.
 const ENotRequester: u64 = 20;
-/// The invocation is not closed: delete it after that.
+/// The invocation is not closed: delete it after it is closed.
 const ENotClosed: u64 = 21;
 /// The invocation belongs to an execution, and only the execution can delete it.
 const EIsAttempt: u64 = 22;
@@ -129,7 +129,7 @@ public struct InvocationSettled has copy, drop {
     refund_mist: u64,
 }
 
-/// A leader closed an invocation with the reason why it has no answer.
+/// A leader closed an invocation with the reason why the tool did not give an answer.
 public struct InvocationFailed has copy, drop {
     invocation: ID,
     tool: ID,
@@ -143,7 +143,7 @@ public struct InvocationFailed has copy, drop {
     refund_mist: u64,
 }
 
-/// No leader closed an invocation in time.
+/// An invocation expired because no leader closed it in time.
 public struct InvocationExpired has copy, drop {
     invocation: ID,
     tool: ID,
@@ -194,7 +194,7 @@ public struct Invocation has key {
     settlement: Settlement,
     /// The revision of the tool at the time of the request.
     tool_revision: u64,
-    /// The version of the package at the request. Only this or a later version can close it.
+    /// The package version of the request. Only this or a later version can close the invocation.
     version: u64,
     /// The payment until the closing. An attempt holds the rest until its execution withdraws it.
     payment: Balance<SUI>,
@@ -205,7 +205,7 @@ public struct Invocation has key {
 
 /// Request an invocation of `tool` by one leader, share it, and return its ID. Pass the revisions
 /// of the settings and of the tool that the requester read. `payment` must be exactly the `quote`.
-/// So the requester pays only under the terms to which it agreed. Aborts with `ESettingsChanged`,
+/// So the requester pays only under the terms that it has read. Aborts with `ESettingsChanged`,
 /// `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`, `EInputsTooLarge`,
 /// `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`, `EWrongPayment` or
 /// `leader_registry::ENotAccepting`.
@@ -236,7 +236,7 @@ public fun request(
     )
 }
 
-/// Request an invocation by a leader and a backup. The backup may close it after the first window.
+/// Request an invocation by a leader and a backup, which may close it after the first window.
 /// Aborts with `ESameLeader`, and as `request` does.
 public fun request_with_backup(
     registry: &LeaderRegistry,
@@ -269,9 +269,9 @@ public fun request_with_backup(
 
 /// Store the tool's answer, pay the tool and the sender, and refund the rest. The sender must be a
 /// worker of the leader. Returns false without an effect if the invocation is closed or all windows
-/// are over. So a batch does not abort if another leader closes one of its invocations first.
-/// Aborts with `ESignatureOrCallRequired`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`,
-/// `ETooEarly` or `EOutcomeTooLarge`.
+/// are over. So a batch of settlements does not abort if another leader closes one of the
+/// invocations first. Aborts with `ESignatureOrCallRequired`, `ENotResponsible`, `ENotWorker`,
+/// `ELeaderSuspended`, `ETooEarly` or `EOutcomeTooLarge`.
 public fun settle(
     self: &mut Invocation,
     leader: &Leader,
@@ -431,7 +431,7 @@ public fun inputs(self: &Invocation): &Ports { &self.inputs }
 /// Return whether settling needs the tool's signature of the answer.
 public fun requires_signed_outcome(self: &Invocation): bool { !self.signing_keys().is_empty() }
 
-/// Return the keys of the tool. One of them must sign the answer. Empty if no signature is needed.
+/// Return the keys of which one must sign the answer, or an empty list if none is required.
 public fun signing_keys(self: &Invocation): vector<vector<u8>> { self.settlement.keys() }
 
 /// Return the time of the request, in ms.
@@ -443,7 +443,7 @@ public fun requester(self: &Invocation): address { self.requester }
 /// Return the responsible leaders, in the order of their windows.
 public fun leaders(self: &Invocation): vector<ID> { self.leaders }
 
-/// Return the payment in MIST that the invocation holds.
+/// Return the payment that the invocation holds, in MIST.
 public fun payment_mist(self: &Invocation): u64 { self.payment.value() }
 
 /// Return the attempt, if the invocation belongs to an execution.
@@ -460,8 +460,8 @@ public(package) fun check_execution(self: &Invocation, execution: &UID) {
     assert!(self.attempt.is_some_and!(|attempt| attempt.execution() == execution), EWrongExecution);
 }
 
-/// Settle with an answer whose inputs took `read_bytes` of reading on chain. Aborts and returns as
-/// `settle` does, but never aborts with `ESignatureOrCallRequired`.
+/// Settle with an answer whose inputs required `read_bytes` of reading on chain. Aborts and returns
+/// as `settle` does, but never aborts with `ESignatureOrCallRequired`.
 public(package) fun settle_answer(
     self: &mut Invocation,
     leader: &Leader,
@@ -476,8 +476,8 @@ public(package) fun settle_answer(
     true
 }
 
-/// Settle with the answer of the tool's function, which was already called in this transaction.
-/// Aborts with `EAlreadyClosed` if `settle` would return false, and as `settle_answer` does.
+/// Settle with the answer of the tool's function, which this transaction has already called. Aborts
+/// with `EAlreadyClosed` if `settle` would return false, and as `settle_answer` does.
 public(package) fun settle_call(
     self: &mut Invocation,
     leader: &Leader,
@@ -689,7 +689,7 @@ fun record_answer(
     self.refund();
 }
 
-/// Pay the rest to the requester. An attempt holds the rest for its execution.
+/// Pay the rest of the payment to the requester. An attempt holds the rest for its execution.
 fun refund(self: &mut Invocation) {
     if (self.attempt.is_none()) payment::pay(self.payment.withdraw_all(), self.requester);
 }

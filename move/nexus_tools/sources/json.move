@@ -14,13 +14,13 @@ use sui::address;
 
 // === Errors ===
 
-/// The text is neither a number from 0 to 2^64 - 1 nor a string of the digits of one.
+/// The text is neither a number from 0 to 2^64 - 1 nor a string with its decimal digits.
 const ENotU64: u64 = 0;
 /// The text is neither `true` nor `false`.
 const ENotBool: u64 = 1;
 /// The text is not a JSON string.
 const ENotString: u64 = 2;
-/// The text is not a JSON string with an address.
+/// The text is not a JSON string that contains an address.
 const ENotAddress: u64 = 3;
 
 // === Constants ===
@@ -31,11 +31,12 @@ const MAX_ADDRESS_DIGITS: u64 = 64;
 
 const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5C;
-/// Characters after a backslash. `ESCAPED` has at each index the byte that the escape represents.
+/// Characters that may follow a backslash in a JSON string. `ESCAPED` has at each index the byte
+/// that the escape represents.
 const ESCAPES: vector<u8> = b"\"\\/bfnrt";
 const ESCAPED: vector<u8> = x"225c2f080c0a0d09";
-/// First high surrogate, first low surrogate, and the code unit after the last one. A code point
-/// from 0x10000 is escaped as two surrogates of 10 bits each.
+/// The first high surrogate, the first low surrogate, and the code unit after the last surrogate. A
+/// code point from 0x10000 is escaped as two surrogates of 10 bits each.
 const HIGH_HALVES: u32 = 0xD800;
 const LOW_HALVES: u32 = 0xDC00;
 const AFTER_HALVES: u32 = 0xE000;
@@ -61,7 +62,7 @@ public fun from_address(address: address): Value {
     value::inline(quoted(text))
 }
 
-/// Return a list of these values. Aborts with `value::ERemoteValue`.
+/// Return a list value with these values as elements. Aborts with `value::ERemoteValue`.
 public fun from_list(values: vector<Value>): Value { value::list_of(values) }
 
 // === Public functions: reading ===
@@ -147,7 +148,7 @@ public fun read_string(json: &vector<u8>): String {
 
 // === Private functions ===
 
-/// Return the text without surrounding white space.
+/// Return the text without leading and trailing white space.
 fun trimmed(json: &vector<u8>): vector<u8> {
     let (mut start, mut end) = (0, json.length());
     while (start < end && is_space(json[start])) start = start + 1;
@@ -175,8 +176,8 @@ fun quoted(text: vector<u8>): vector<u8> {
     json
 }
 
-/// Escape a string in the shortest way (RFC 8785, section 3.2.2.2). A line feed becomes `\n`, and a
-/// control character without a short escape becomes `\u00XX`.
+/// Escape a string with the shortest escape sequences (RFC 8785, section 3.2.2.2). A line feed
+/// becomes `\n`, and a control character without a short escape becomes `\u00XX`.
 fun escaped(text: &vector<u8>): vector<u8> {
     let (mut json, escapes, escaped) = (vector[], ESCAPES, ESCAPED);
     text.do_ref!(|byte| {
@@ -220,8 +221,9 @@ fun digit_of(byte: u8): u8 {
 
 fun hex_digit(digit: u8): u8 { if (digit < 10) 0x30 + digit else 0x57 + digit }
 
-/// Append a code point in UTF-8 (RFC 3629). The first byte has the high bits, and each further byte
-/// has six bits. U+00E9 becomes C3 A9: 110_00011, 10_101001.
+/// Append a code point in UTF-8 (RFC 3629). The first byte contains the high bits of the code
+/// point, and each further byte contains six bits. For example, U+00E9 becomes C3 A9, which is
+/// 110_00011 10_101001.
 fun append_utf8(bytes: &mut vector<u8>, code: u32) {
     if (code < 0x80) bytes.push_back(code as u8)
     else if (code < 0x800) {

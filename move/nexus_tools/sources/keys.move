@@ -1,6 +1,6 @@
 /// The Ed25519 public keys of a tool or a leader.
 ///
-/// Keys do not expire. To replace a key, add the new key, wait until all readers know it, and
+/// Keys do not expire. To replace a key, add the new key, wait until all readers have read it, and
 /// remove the old key.
 module nexus_tools::keys;
 
@@ -22,7 +22,7 @@ const MAX_KEYS: u64 = 4;
 
 // === Structs ===
 
-/// Up to four public keys.
+/// A list of up to four public keys.
 public struct Keys has copy, drop, store {
     keys: vector<vector<u8>>,
 }
@@ -32,7 +32,7 @@ public struct Keys has copy, drop, store {
 /// Return the public keys, of 32 bytes each.
 public fun keys(self: &Keys): &vector<vector<u8>> { &self.keys }
 
-/// Return whether the list has no key.
+/// Return whether the list is empty.
 public fun is_empty(self: &Keys): bool { self.keys.is_empty() }
 
 // === Package functions ===

@@ -35,8 +35,8 @@ const ENameTooLong: u64 = 0;
 const EAlreadyActive: u64 = 1;
 /// The leader is not active.
 const ENotActive: u64 = 2;
-/// The leader is suspended, unregistered or claimed: top it up, cancel the unregistration or
-/// re-register it.
+/// The leader is suspended, unregistered or claimed: top up the collateral, cancel the
+/// unregistration or re-register the leader.
 const ECollateralInactive: u64 = 3;
 
 // === Constants ===
@@ -68,7 +68,7 @@ public struct LeaderWorkerChanged has copy, drop {
     added: bool,
 }
 
-/// A leader has a new owner, new workers and no keys.
+/// A leader has a new owner and new workers, and its keys were removed.
 public struct LeaderTakenOver has copy, drop {
     leader: ID,
     workers: vector<address>,
@@ -83,7 +83,8 @@ public struct LeaderKeyChanged has copy, drop {
 
 // === Structs ===
 
-/// A shared registered leader. The ID is derived from the registry and the index of the leader.
+/// A registered leader, which is a shared object. The ID is derived from the registry and the index
+/// of the leader.
 public struct Leader has key {
     id: UID,
     /// The name that the owner chose.
@@ -155,7 +156,7 @@ public fun unregister(self: &mut Leader, clock: &Clock, ctx: &TxContext) {
     self.collateral.unregister(leader, clock);
 }
 
-/// Stop the delay. Aborts with `owner::ENotOwner` or `collateral::ENotUnregistered`.
+/// Stop the unregister delay. Aborts with `owner::ENotOwner` or `collateral::ENotUnregistered`.
 public fun cancel_unregister(self: &mut Leader, registry: &LeaderRegistry, ctx: &TxContext) {
     self.authorize(registry, ctx);
     let leader = object::id(self);

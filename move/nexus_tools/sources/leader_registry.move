@@ -22,7 +22,7 @@ const ELeadersChanged: u64 = 2;
 // === Constants ===
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// Bounds of the time by which each leader's window is longer than the tool's timeout.
+/// The bounds of `grace_ms`, by which each leader's window is longer than the tool's timeout.
 const MIN_GRACE_MS: u64 = 5_000;
 const MAX_GRACE_MS: u64 = 60_000;
 /// Upper bounds of the fees. A fee covers the gas of closing, which depends on the gas price.
@@ -30,8 +30,8 @@ const MAX_FEE_GAS_UNITS: u64 = 5_000;
 const MAX_FEE_STORAGE_MIST: u64 = 10_000_000;
 const MAX_SETTLE_MARGIN_MIST: u64 = 10_000_000;
 const MAX_FEE_PER_BYTE_MIST: u64 = 100_000;
-/// Upper bound of the setting `max_ports_bytes`. Larger inputs or outcomes do not fit into a
-/// transaction.
+/// The upper bound of the setting `max_ports_bytes`. Larger inputs or outcomes exceed the
+/// transaction size limit.
 const MAX_PORTS_BYTES: u64 = 114_688;
 
 // === Events ===
@@ -50,8 +50,8 @@ public struct LeaderSettingsChanged has copy, drop {
 /// closing. The fee for settling is higher by `settle_margin_mist`. So a leader never earns a
 /// profit by failing.
 public struct LeaderSettings has copy, drop, store {
-    /// Whether leaders can be registered and invocations requested. The setting does not affect
-    /// existing leaders and invocations.
+    /// Whether new leaders can be registered and new invocations can be requested. The setting does
+    /// not affect existing leaders and invocations.
     accepting: bool,
     /// The minimum collateral of a leader, in MIST.
     collateral_mist: u64,
@@ -77,7 +77,7 @@ public struct LeaderSettings has copy, drop, store {
     revision: u64,
 }
 
-/// The shared registry. Only one exists.
+/// The shared registry, of which only one exists.
 public struct LeaderRegistry has key {
     id: UID,
     version: Version,
@@ -157,8 +157,8 @@ public fun configure(
 
 /// Migrate the registry to this version of the package after an upgrade.
 ///
-/// Older versions then refuse to change the registry. Aborts with `owner::ENotOwner` or
-/// `version::EAlreadyMigrated`.
+/// Afterwards, older versions of the package cannot change the registry. Aborts with
+/// `owner::ENotOwner` or `version::EAlreadyMigrated`.
 public fun migrate(self: &mut LeaderRegistry, admin: &Admin, ctx: &TxContext) {
     admin.check(ctx);
     let registry = object::id(self);
@@ -180,7 +180,7 @@ public fun length(self: &LeaderRegistry): u64 { self.length }
 /// Return the settings for new leaders and new invocations.
 public fun settings(self: &LeaderRegistry): &LeaderSettings { &self.settings }
 
-/// Return whether leaders can be registered and invocations requested.
+/// Return whether new leaders can be registered and new invocations can be requested.
 public fun is_accepting(self: &LeaderSettings): bool { self.accepting }
 
 /// Return the minimum collateral of a leader, in MIST.
@@ -223,7 +223,7 @@ public fun revision(self: &LeaderSettings): u64 { self.revision }
 
 /// Abort unless the registry belongs to this version of the package.
 ///
-/// The error is `version::EWrongVersion`.
+/// The function aborts with `version::EWrongVersion`.
 public fun check_version(self: &LeaderRegistry) { self.version.check() }
 
 /// Abort with `ENotAccepting` if the registry does not accept new leaders and invocations.
@@ -234,7 +234,7 @@ public fun check_accepting(self: &LeaderRegistry) {
 /// Abort with `ELeadersChanged` unless exactly `length` leaders were ever registered.
 ///
 /// Call this function before `leader::register` with the number of leaders that you have read. So
-/// you do not register a leader twice if a concurrent transaction also registers it.
+/// you do not register the same leader twice if two transactions register it concurrently.
 public fun check_length(self: &LeaderRegistry, length: u64) {
     assert!(self.length == length, ELeadersChanged);
 }

@@ -1,4 +1,4 @@
-/// An unversioned name, `domain.name`, and its owner. All versions of a tool have one name.
+/// An unversioned name, `domain.name`, and its owner. All versions of a tool have the same name.
 ///
 /// The account that registers the first version of a name owns the name, and only the owner can
 /// register further versions. A name is never deleted. The chain does not check whether the owner
@@ -14,7 +14,7 @@ use sui::derived_object;
 
 // === Errors ===
 
-/// A version of this name is registered: only its owner can register further ones.
+/// The name is already registered: only the owner of the name can register further versions.
 const ENameTaken: u64 = 0;
 
 // === Structs ===
@@ -64,7 +64,7 @@ public fun name(self: &Name): String { self.name }
 /// Return the owner and the address to which the name is offered.
 public fun owner(self: &Name): &Owner { &self.owner }
 
-/// Return whether the FQN is a version of this name.
+/// Return whether the FQN consists of this name and a version.
 public fun is_name_of(self: &Name, fqn: &String): bool { self.name == fqn::unversioned(fqn) }
 
 // === Package functions ===

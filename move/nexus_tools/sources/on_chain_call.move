@@ -30,9 +30,9 @@ const EWrongTool: u64 = 0;
 const ENotOnChain: u64 = 1;
 /// The invocation is an attempt of a run: open it with `nexus_workflows::inputs`.
 const EIsAttempt: u64 = 2;
-/// The witness has another type than the witness of the tool.
+/// The type of the witness is not the type of the tool's witness.
 const EWrongWitness: u64 = 3;
-/// The call already has its answer.
+/// The call already has an answer.
 const EAlreadyFinished: u64 = 4;
 /// The function has not finished the call.
 const ENotFinished: u64 = 5;
@@ -43,7 +43,7 @@ const EAlreadyClosed: u64 = 7;
 
 // === Structs ===
 
-/// An open call.
+/// A call that was opened and is not yet consumed.
 public struct Call {
     invocation: ID,
     requester: address,
@@ -70,7 +70,7 @@ public fun open(invocation: &Invocation, tool: &Tool): Call {
     new(invocation, *invocation.inputs(), 0, tool)
 }
 
-/// Open an attempt with its inputs, for which the execution read `read_bytes`.
+/// Open an attempt with inputs for which the execution read `read_bytes`.
 ///
 /// The `UID` proves which execution is the caller. Aborts with `invocation::EWrongExecution`,
 /// `EAlreadyClosed`, `EWrongTool` or `ENotOnChain`.
@@ -138,54 +138,55 @@ public fun requested_at_ms(self: &Call): u64 { self.requested_at_ms }
 /// Return the time until which the invocation can be closed, in ms.
 public fun expires_at_ms(self: &Call): u64 { self.expires_at_ms }
 
-/// Return whether the inputs have a port of this name.
+/// Return whether the inputs have a port with this name.
 public fun has(self: &Call, name: vector<u8>): bool { self.inputs.has(&name.to_ascii_string()) }
 
 /// Return the value of a port. Aborts with `value::EUnknownPort`.
 public fun get(self: &Call, name: vector<u8>): Value { self.inputs.port(&name.to_ascii_string()) }
 
-/// Return the number of elements of a list. Aborts with `value::EUnknownPort` or
+/// Return the number of elements of the list at a port. Aborts with `value::EUnknownPort` or
 /// `value::ENotAList`.
 public fun length(self: &Call, name: vector<u8>): u64 { self.get(name).length() }
 
-/// Return a number. Aborts with `value::EUnknownPort`, and as `json::read_u64` does.
+/// Return the number at a port. Aborts with `value::EUnknownPort`, and as `json::read_u64` does.
 public fun get_u64(self: &Call, name: vector<u8>): u64 { json::read_u64(&self.get(name).json()) }
 
-/// Return a string. Aborts with `value::EUnknownPort`, and as `json::read_string` does.
+/// Return the string at a port. Aborts with `value::EUnknownPort`, and as `json::read_string` does.
 public fun get_string(self: &Call, name: vector<u8>): String {
     json::read_string(&self.get(name).json())
 }
 
-/// Return a boolean. Aborts with `value::EUnknownPort`, and as `json::read_bool` does.
+/// Return the boolean at a port. Aborts with `value::EUnknownPort`, and as `json::read_bool` does.
 public fun get_bool(self: &Call, name: vector<u8>): bool { json::read_bool(&self.get(name).json()) }
 
-/// Return an address. Aborts with `value::EUnknownPort`, and as `json::read_address` does.
+/// Return the address at a port. Aborts with `value::EUnknownPort`, and as `json::read_address`
+/// does.
 public fun get_address(self: &Call, name: vector<u8>): address {
     json::read_address(&self.get(name).json())
 }
 
-/// Return a list of numbers. Aborts with `value::EUnknownPort` or `value::ENotAList`, and as
-/// `json::read_u64` does.
+/// Return the list of numbers at a port. Aborts with `value::EUnknownPort` or `value::ENotAList`,
+/// and as `json::read_u64` does.
 public fun get_u64s(self: &Call, name: vector<u8>): vector<u64> {
     self.get(name).elements().map_ref!(|element| json::read_u64(element))
 }
 
-/// Return a list of strings. Aborts with `value::EUnknownPort` or `value::ENotAList`, and as
-/// `json::read_string` does.
+/// Return the list of strings at a port. Aborts with `value::EUnknownPort` or `value::ENotAList`,
+/// and as `json::read_string` does.
 public fun get_strings(self: &Call, name: vector<u8>): vector<String> {
     self.get(name).elements().map_ref!(|element| json::read_string(element))
 }
 
-/// Return a list of addresses. Aborts with `value::EUnknownPort` or `value::ENotAList`, and as
-/// `json::read_address` does.
+/// Return the list of addresses at a port. Aborts with `value::EUnknownPort` or `value::ENotAList`,
+/// and as `json::read_address` does.
 public fun get_addresses(self: &Call, name: vector<u8>): vector<address> {
     self.get(name).elements().map_ref!(|element| json::read_address(element))
 }
 
 // === Private functions ===
 
-/// Return a call. The function checks for a closed invocation before the tool's function is called,
-/// because the tool's function may need a hundred times as much gas.
+/// Return a new call. The function checks for a closed invocation before the tool's function is
+/// called, because the tool's function may need a hundred times as much gas.
 fun new(invocation: &Invocation, inputs: Ports, read_bytes: u64, tool: &Tool): Call {
     assert!(!invocation.is_closed(), EAlreadyClosed);
     assert!(object::id(tool) == invocation.tool(), EWrongTool);

@@ -2,7 +2,7 @@
 ///
 /// Ownership is not a capability object, because an object can be frozen, wrapped, or lost together
 /// with another object. An owner transfers ownership in two steps: it offers the ownership to an
-/// address, and the address accepts. So an address that cannot sign, such as a mistyped address,
+/// address, and the address accepts. So an address without a known key, such as a mistyped address,
 /// never becomes the owner.
 module nexus_tools::owner;
 
@@ -17,9 +17,9 @@ const ENotOffered: u64 = 1;
 
 // === Events ===
 
-/// An owner offered its object to an address, or withdrew the offer.
+/// An owner offered the ownership of an object to an address, or withdrew the offer.
 public struct OwnershipOffered has copy, drop {
-    /// The name, the leader or the administration.
+    /// The ID of the name, the leader or the administration.
     object: ID,
     owner: address,
     pending_owner: Option<address>,

@@ -18,7 +18,7 @@ const MAX_ENTRIES: u64 = 16;
 
 // === Structs ===
 
-/// Up to 16 entries, in the order in which they were added.
+/// A list of up to 16 entries, in the order in which the entries were added.
 public struct Roster<T: copy + drop + store> has copy, drop, store {
     entries: vector<T>,
 }
@@ -28,7 +28,7 @@ public struct Roster<T: copy + drop + store> has copy, drop, store {
 /// Return the entries.
 public fun entries<T: copy + drop + store>(self: &Roster<T>): &vector<T> { &self.entries }
 
-/// Return whether the list has no entry.
+/// Return whether the list is empty.
 public fun is_empty<T: copy + drop + store>(self: &Roster<T>): bool { self.entries.is_empty() }
 
 /// Return whether the entry is on the list.

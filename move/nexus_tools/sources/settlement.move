@@ -5,13 +5,14 @@ use nexus_tools::tool::Tool;
 
 // === Structs ===
 
-/// The required proof. The request fixes it, so keys that are added later cannot sign the answer.
+/// The required proof, which the request determines. So keys that are added later cannot sign the
+/// answer.
 public enum Settlement has copy, drop, store {
-    /// No proof. The requester trusts the leader.
+    /// No proof is required, because the requester trusts the leader.
     Leader,
-    /// A signature by one of these keys of the tool.
+    /// One of these keys of the tool must sign the answer.
     Signature { keys: vector<vector<u8>> },
-    /// A call of the tool's Move function in the same transaction.
+    /// The transaction that settles must also call the tool's Move function.
     Call { closable_by_anyone: bool },
 }
 
@@ -39,7 +40,8 @@ public(package) fun is_closable_by_anyone(self: &Settlement): bool {
     }
 }
 
-/// Return the keys. One of them must sign the answer. Empty if no signature is required.
+/// Return the keys, one of which must sign the answer. The list is empty if no signature is
+/// required.
 public(package) fun keys(self: &Settlement): vector<vector<u8>> {
     match (self) {
         Settlement::Signature { keys } => *keys,

@@ -1,4 +1,4 @@
-/// Answers that the tool signs. A leader cannot invent a signed answer, or use the answer to other
+/// Answers that the tool signs. A leader cannot forge a signed answer, or use an answer to other
 /// inputs.
 ///
 /// The signature covers the inputs. An attempt has references instead of inputs. So its execution
@@ -18,19 +18,19 @@ use sui::hash;
 
 /// The tool did not have this key when the invocation was requested.
 const EWrongKey: u64 = 0;
-/// The key did not sign this answer to these inputs of this invocation.
+/// The signature is not a signature of this answer to these inputs, by this key.
 const EInvalidSignature: u64 = 1;
-/// The invocation is an attempt of a run: its execution settles it.
+/// The invocation is an attempt of a run: settle it with the functions of the execution.
 const EIsAttempt: u64 = 2;
 
 // === Constants ===
 
-/// Prefix of every signed answer, which distinguishes it from other signed data.
+/// The prefix of the signed bytes, which distinguishes signed answers from other signed data.
 const DOMAIN: vector<u8> = b"nexus_tools::outcome";
 
 // === Public functions ===
 
-/// Settle with the answer and the tool's Ed25519 signature of it.
+/// Settle with the answer and the tool's Ed25519 signature of the answer.
 ///
 /// The key must be one of the keys that the tool had when the invocation was requested. The signed
 /// bytes are the `message`. Aborts with `EIsAttempt`, `EWrongKey` or `EInvalidSignature`, and as
@@ -78,10 +78,10 @@ public fun settle_attempt(
 
 /// Return the bytes that a tool signs to answer an invocation.
 ///
-/// The bytes start with `nexus_tools::outcome` and the 32 bytes of the invocation's ID. Then follow
-/// the BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and the BLAKE2b-256 digest of
-/// the ports in BCS. If a leader sends other inputs to the tool, it cannot settle with the
-/// signature that it receives.
+/// The bytes start with `nexus_tools::outcome` and the 32 bytes of the invocation's ID. The next
+/// bytes are the BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and the BLAKE2b-256
+/// digest of the ports in BCS. If a leader sends other inputs to the tool, the leader cannot settle
+/// with the signature that it receives.
 public fun message(invocation: &Invocation, variant: &String, ports: &Ports): vector<u8> {
     message_of(invocation, invocation.inputs(), variant, ports)
 }

@@ -1,7 +1,7 @@
 /// Slashing by the admin.
 ///
-/// If a tool or a leader harms others, the admin can burn part of its collateral in two steps. This
-/// is possible until the unregister delay is over. See `collateral`.
+/// If a tool or a leader harms others, the admin can burn part of its collateral in two steps. The
+/// admin can do this until the unregister delay is over. See `collateral`.
 module nexus_tools::slashing;
 
 use nexus_tools::admin::Admin;

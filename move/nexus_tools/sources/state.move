@@ -78,8 +78,8 @@ public fun output(self: &State, name: &ascii::String): Value {
     }
 }
 
-/// Return an element of a port that is a list. Aborts with `value::EUnknownPort`,
-/// `value::ENotAList`, `value::EIndexOutOfBounds` or `ENotFailed`.
+/// Return an element of the list at a port. Aborts with `value::EUnknownPort`, `value::ENotAList`,
+/// `value::EIndexOutOfBounds` or `ENotFailed`.
 public fun element(self: &State, name: &ascii::String, i: u64): Value {
     match (self) {
         State::Settled { ports, .. } => ports.port_element(name, i),

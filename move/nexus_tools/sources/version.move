@@ -1,8 +1,8 @@
 /// The version of the package that may change a registry.
 ///
 /// All versions of an upgraded package remain callable. So each registry has a `Version`, and every
-/// function that changes something checks it first. After a registry is migrated, older versions
-/// refuse to change it.
+/// function that changes state checks this version first. After a registry is migrated, functions
+/// of older versions abort.
 module nexus_tools::version;
 
 use sui::event;
@@ -16,13 +16,14 @@ const EAlreadyMigrated: u64 = 1;
 
 // === Constants ===
 
-/// An upgrade increments this number if its functions must not be used together with older
+/// Increment this number in an upgrade whose functions must not be used together with older
 /// functions.
 const VERSION: u64 = 1;
 
 // === Events ===
 
-/// A registry was migrated to a newer version of the package. Older versions refuse to change it.
+/// A registry was migrated to a newer version of the package. Older versions can no longer change
+/// the registry.
 public struct RegistryMigrated has copy, drop {
     registry: ID,
     version: u64,

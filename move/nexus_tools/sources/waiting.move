@@ -1,11 +1,11 @@
-/// Two on-chain tools that wait. `ask` waits for the decision of a person, and `wait` waits for a
+/// Two on-chain tools that wait. `ask` waits for the decision of a person, and `wait` waits until a
 /// time.
 ///
 /// A leader has minutes to close an invocation, but people need days to answer. So anyone can close
 /// invocations of these tools, within 90 days. The address in `answerer` can close an invocation of
-/// `ask` with `approve` or `reject`. Anyone can close it after its deadline, and can close an
-/// invocation of `wait` after its time. The sender receives the leader's fee, which the requester
-/// prepaid. So answering is free of cost.
+/// `ask` with `approve` or `reject`. Anyone can close an invocation of `ask` after its deadline,
+/// and an invocation of `wait` after its end time. The sender receives the leader's fee, which the
+/// requester prepaid. So the person who answers does not pay any cost.
 module nexus_tools::waiting;
 
 use nexus_tools::json;
@@ -17,16 +17,16 @@ use sui::package;
 
 // === Errors ===
 
-/// The question is addressed to another address.
+/// The sender is not the `answerer` of the question.
 const ENotAnswerer: u64 = 0;
-/// The deadline or the time has not come yet.
+/// The deadline of the question, or the end of the wait, has not been reached.
 const ETooEarly: u64 = 1;
 /// A wait needs exactly one of `until_ms` and `duration_ms`.
 const EInvalidWaitTime: u64 = 2;
 
 // === Constants ===
 
-/// Time between the end of the longest wait and the expiry of the invocation. In this time, someone
+/// The time between the end of the longest wait and the expiry of the invocation, in which anyone
 /// can close the invocation.
 const MARGIN_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -37,8 +37,8 @@ public struct WAITING has drop {}
 
 /// The witness of `ask`.
 ///
-/// The tool has the ports `answerer`, `question` and optionally `timeout_ms`. By default it waits
-/// as long as possible.
+/// The tool has the ports `answerer`, `question` and optionally `timeout_ms`. By default, the tool
+/// waits as long as possible.
 public struct Ask has drop {}
 
 /// The witness of `wait`, which has the port `until_ms` or `duration_ms`.
@@ -62,7 +62,7 @@ public fun reject(call: &mut Call, note: String, ctx: &TxContext) {
     call.answer(b"rejected", note, ctx)
 }
 
-/// End a question without an answer after its deadline. Aborts with `ETooEarly`, and as
+/// End a question that was not answered before its deadline. Aborts with `ETooEarly`, and as
 /// `on_chain_call::finish` does.
 public fun expire(call: &mut Call, clock: &Clock) {
     let timeout_ms = if (call.has(b"timeout_ms")) call.get_u64(b"timeout_ms")
@@ -71,7 +71,7 @@ public fun expire(call: &mut Call, clock: &Clock) {
     call.finish(Ask {}, b"expired", value::empty_ports().with(b"at_ms", json::from_u64(now_ms)));
 }
 
-/// End a wait after its time. Aborts with `EInvalidWaitTime`, `ETooEarly`, and as
+/// End a wait after its end time. Aborts with `EInvalidWaitTime`, `ETooEarly`, and as
 /// `on_chain_call::finish` does.
 public fun finish_wait(call: &mut Call, clock: &Clock) {
     assert!(call.has(b"until_ms") != call.has(b"duration_ms"), EInvalidWaitTime);
@@ -98,7 +98,7 @@ fun answer(call: &mut Call, variant: vector<u8>, note: String, ctx: &TxContext) 
 
 use fun max_wait_ms as Call.max_wait_ms;
 
-/// Return the longest wait in ms that leaves enough time to close the invocation.
+/// Return the longest wait that leaves enough time to close the invocation, in ms.
 fun max_wait_ms(call: &Call): u64 {
     let total_ms = call.expires_at_ms() - call.requested_at_ms();
     total_ms - total_ms.min(MARGIN_MS)

@@ -1,4 +1,5 @@
-/// Attempts: invocations that a package with a permit requests for one of its objects.
+/// Tests of attempts, which are invocations that a package with a permit requests for one of its
+/// objects.
 #[test_only]
 module nexus_tools::attempt_tests;
 
@@ -29,8 +30,9 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 const COUNT: vector<u8> = b"xyz.example.count@1";
 const PAYMENT_MIST: u64 = 100_000_000;
 const PRICE_MIST: u64 = 5_000_000;
-/// The fee: 1 000 units at 1 000 MIST, 520 000, 1 000 000, and 7 600 for each of 2 bytes of `ok`
-/// and 11 of its ports.
+/// The leader's fee for settling. The fee covers 1 000 gas units at 1 000 MIST, 520 000 MIST of
+/// storage, and a margin of 1 000 000 MIST. The fee also covers 7 600 MIST for each of the 2 bytes
+/// of `ok` and the 11 bytes of its ports.
 const FEE_MIST: u64 = 2_618_800;
 
 #[test]
@@ -72,7 +74,8 @@ fun read_mist_is_the_fee_for_each_byte_up_to_a_maximum() {
         let (id, run) = (@0xE.to_id(), run::new(3, vector[]));
         let settlement = settlement::signed_for_testing();
         let attempt = attempt::new(id, run, 1, &settlement, leaders.settings(), ctx);
-        // Three times 65 536 bytes, and 40 gas units at 1 000 MIST for 1 000 bytes.
+        // The maximum is three times 65 536 bytes. Reading 1 000 bytes costs 40 gas units at
+        // 1 000 MIST.
         assert_eq!(attempt.max_read_bytes(), 196_608);
         assert_eq!(attempt.read_mist(0), 0);
         assert_eq!(attempt.read_mist(1), 40);
@@ -86,12 +89,13 @@ fun read_mist_is_the_fee_for_each_byte_up_to_a_maximum() {
 fun fees_cover_the_closing_and_the_next_step() {
     let mut runner = test_runner::start();
     runner.tx!(BOB, |_, leaders, _, ctx| {
-        // 1 000 units for closing at 1 000 MIST and 520 000 for storage. Settling pays half of 2
-        // 000 000 more.
+        // The fees cover 1 000 gas units at 1 000 MIST for closing, and 520 000 MIST for storage.
+        // The fee for settling is higher by half of 2 000 000 MIST.
         let (settle_mist, fail_mist) = attempt::fees_mist(leaders.settings(), ctx);
         assert_eq!(fail_mist, 1_520_000);
         assert_eq!(settle_mist, 2_520_000);
-        // 1 050 units for the next step, and 150 000 for the 1 500 bytes of the records.
+        // The fee covers 1 050 gas units for the next step, and 150 000 MIST for the 1 500 bytes of
+        // the records.
         assert_eq!(attempt::step_fee_mist(leaders.settings(), ctx), 1_200_000);
         assert_eq!(attempt::record_bytes(), 1_500);
         assert_eq!(leaders.settings().fee_per_input_byte_mist(), 100);
@@ -108,8 +112,9 @@ fun settle_attempt_pays_the_worker_for_reading() {
         on_chain_runner::count(&mut call);
         let before = invocation.payment_mist();
         call.close(invocation, leader, clock, ctx);
-        // 2 520 000 for settling, 400 000 for 10 000 bytes, and 7 600 for each of 2 + 13 bytes. The
-        // leader also receives the 7 of gas.
+        // The leader receives 2 520 000 MIST for settling, 400 000 MIST for reading 10 000 bytes,
+        // and 7 600 MIST for each of 2 + 13 bytes. The leader also receives 7 MIST for the gas of
+        // the call.
         let paid_mist = before - invocation.payment_mist();
         assert_eq!(paid_mist, 2_520_007 + 400_000 + 7_600 * (2 + invocation.state().ports().size()));
     });
@@ -140,16 +145,16 @@ fun invocation_bcs_has_the_attempt_after_the_requester() {
         field(runner.id_of(ADD)),
         field(ADD),
         field(BOB),
-        // It is an attempt: the option is set.
+        // The option contains the attempt, because the invocation is an attempt.
         x"01",
         field(execution.to_inner()),
         field(3u16),
         field(vector[1u32, 0]),
         field(1u8),
-        // A leader settles without proof, so reading pays nothing.
+        // A leader settles without proof, so the fee for reading is 0.
         field(196_608u64),
         field(0u64),
-        // The execution has the inputs.
+        // The invocation has no inputs, because the execution supplies the inputs.
         x"00",
         field(vector[lee]),
     ].flatten();
@@ -248,7 +253,7 @@ fun fail_stores_a_detail_up_to_the_outcome_limit() {
     let (mut runner, execution, id, lee) = request_attempt_with(ADD, true);
     let invocation = fail_with_detail(&mut runner, id, lee, 100);
     assert_eq!(*invocation.state(), stored_failure(lee, 100));
-    // 7 600 MIST for each byte of the detail.
+    // The leader receives 7 600 MIST for each byte of the detail.
     assert_eq!(invocation.payment_mist(), PAYMENT_MIST - 1_520_000 - 760_000);
     test_scenario::return_shared(invocation);
     execution.delete();
@@ -326,13 +331,13 @@ fun grant(runner: &mut Runner): Permit {
     permit.destroy_some()
 }
 
-/// Create an object of Bob, and request its first attempt from Lee's leader.
+/// Create an object of Bob, and request the first attempt for this object from Lee's leader.
 fun request_attempt(): (Runner, UID, ID, ID) { request_attempt_of(ADD) }
 
-/// Do the same for another tool: `ADD`, or one that counts on chain.
+/// Request an attempt like `request_attempt`, for `ADD` or for an on-chain tool that counts.
 fun request_attempt_of(fqn: vector<u8>): (Runner, UID, ID, ID) { request_attempt_with(fqn, false) }
 
-/// Do the same, and optionally store the detail of a failure.
+/// Request an attempt like `request_attempt_of`, which may store the detail of a failure.
 fun request_attempt_with(fqn: vector<u8>, stores_failure_detail: bool): (Runner, UID, ID, ID) {
     let (mut runner, lee) = alice_and_lee();
     on_chain_runner::register(&mut runner, COUNT, 7, false, 10_000, 0);

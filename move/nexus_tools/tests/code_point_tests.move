@@ -1,4 +1,4 @@
-/// Code points that a JSON string escapes: as one code unit or as a surrogate pair (RFC 8259,
+/// Tests of escaped code points in JSON strings, as one code unit or as a surrogate pair (RFC 8259,
 /// section 7).
 #[test_only]
 module nexus_tools::code_point_tests;
@@ -8,7 +8,8 @@ use std::unit_test::assert_eq;
 
 #[test]
 fun read_string_decodes_escaped_code_points_to_utf_8() {
-    // RFC 3629: U+0024 is 24, U+00E9 C3 A9, U+20AC E2 82 AC; RFC 8259: U+1D11E is D834 DD1E.
+    // The UTF-8 bytes (RFC 3629) are 24 for U+0024, C3 A9 for U+00E9, and E2 82 AC for U+20AC. The
+    // surrogate pair (RFC 8259) of U+1D11E is D834 DD1E.
     assert_eq!(json::read_string(&b"\"\\u0024\""), x"24".to_string());
     assert_eq!(json::read_string(&b"\"\\u00E9\\u00e9\""), x"c3a9c3a9".to_string());
     assert_eq!(json::read_string(&b"\"\\u20AC\""), x"e282ac".to_string());
@@ -18,7 +19,8 @@ fun read_string_decodes_escaped_code_points_to_utf_8() {
 
 #[test]
 fun utf_8_needs_one_more_byte_at_each_limit() {
-    // RFC 3629, section 3: one byte up to U+007F, two up to U+07FF, three up to U+FFFF.
+    // A code point has one byte up to U+007F, two bytes up to U+07FF, and three bytes up to U+FFFF
+    // (RFC 3629, section 3).
     assert_eq!(json::read_string(&b"\"\\u007F\""), x"7f".to_string());
     assert_eq!(json::read_string(&b"\"\\u0080\""), x"c280".to_string());
     assert_eq!(json::read_string(&b"\"\\u07FF\""), x"dfbf".to_string());

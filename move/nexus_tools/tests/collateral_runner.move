@@ -1,4 +1,5 @@
-/// Collateral without tools and leaders: 100 MIST with a delay of 1 s, and its clock.
+/// Helpers for tests of collateral without a tool or leader. The collateral is 100 MIST, with a
+/// delay of 1 s and a clock.
 #[test_only]
 module nexus_tools::collateral_runner;
 
@@ -21,14 +22,14 @@ public fun locked_collateral(): (Collateral, Clock) {
     (collateral, clock)
 }
 
-/// Lock the same, and unregister at 0 ms.
+/// Lock 100 MIST with a delay of 1 s, and unregister at 0 ms.
 public fun unregistered_collateral(): (Collateral, Clock) {
     let (mut collateral, clock) = locked_collateral();
     unregister(&mut collateral, &clock);
     (collateral, clock)
 }
 
-/// Lock the same, unregister, and claim after 1 s.
+/// Lock 100 MIST with a delay of 1 s, unregister, and claim after 1 s.
 public fun claimed_collateral(): (Collateral, Clock) {
     let (mut collateral, mut clock) = unregistered_collateral();
     clock.set_for_testing(1_000);
@@ -36,7 +37,7 @@ public fun claimed_collateral(): (Collateral, Clock) {
     (collateral, clock)
 }
 
-/// Lock 100 MIST, and slash 30 of them.
+/// Lock 100 MIST, and slash 30 MIST.
 public fun slashed_collateral(): (Collateral, Clock) {
     let (mut collateral, mut clock) = locked_collateral();
     propose(&mut collateral, 30, &clock);
@@ -72,7 +73,7 @@ public fun unregister(collateral: &mut Collateral, clock: &Clock) {
 
 public fun cancel_unregister(collateral: &mut Collateral) { collateral.cancel_unregister(tool()); }
 
-/// Claim, and return the amount.
+/// Claim the collateral, and return the claimed amount.
 public fun claim(collateral: &mut Collateral, clock: &Clock): u64 {
     let before_mist = collateral.balance_mist();
     collateral.claim(tool(), clock, &by_owner());

@@ -27,7 +27,8 @@ fun max_schema_bytes_is_the_size_of_the_larger_schema() {
     assert_eq!(define(b"", b"", text(5, 1), text(8, 1)).max_schema_bytes(), 8);
 }
 
-/// 17 bytes of the FQN, and the bytes of the URL, the description and the schemas.
+/// The size is the sum of 17 bytes of the FQN, and the bytes of the URL, the description and the
+/// schemas.
 #[test]
 fun size_is_the_sum_of_all_texts() {
     assert_eq!(define(b"", b"", b"", b"").size(), 17);

@@ -1,5 +1,5 @@
-/// Tests compare the bytes of events with their fields in order. Many fields have the same type, so
-/// only this detects exchanged fields.
+/// Tests that compare the BCS bytes of events with the expected fields in order. Many fields have
+/// the same type, so only this comparison detects swapped fields.
 #[test_only]
 module nexus_tools::event_tests;
 
@@ -57,7 +57,7 @@ fun register_emits_the_tool_and_its_collateral() {
         field(leaders),
         field(1u64),
         field(START_MS),
-        // The tool has no function.
+        // The option is empty, because the tool has no function.
         x"00",
     ].flatten();
     assert_eq!(told_registered, fields);
@@ -438,12 +438,13 @@ fun request_and_settle_emit_events() {
         field(100u64),
         field(false),
         field(1u64),
-        // It is not an attempt: the option is empty.
+        // The option is empty, because the invocation is not an attempt.
         x"00",
     ].flatten();
     assert_eq!(told_requested, fields);
 
-    // The answer has 13 bytes: 2 for the variant and 11 for the ports, at 7 600 MIST.
+    // The answer has 2 bytes for the variant and 11 bytes for the ports, which cost 7 600 MIST
+    // each.
     let fields = vector[
         field(invocation),
         tool_fields(&runner),
@@ -482,7 +483,7 @@ fun request_with_backup_emits_both_leaders_and_the_keys() {
         field(0u64),
         field(4_281_300u64),
         field(100u64),
-        // The settlement is by a signature.
+        // The invocation is settled by a signature.
         x"01",
         field(vector[key(1)]),
         field(1u64),
@@ -575,7 +576,7 @@ fun migrate_emits_an_event_for_the_registry_of_leaders() {
 
 // === Helpers ===
 
-/// Register a tool for 5 000 000 MIST that lists a leader.
+/// Register a tool that lists a leader and has a price of 5 000 000 MIST.
 fun alice_with_add(): Runner {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 5_000_000, vector[@0x1EAD.to_id()]);
@@ -587,7 +588,8 @@ fun tool_fields(runner: &Runner): vector<u8> {
     vector[field(runner.id_of(ADD)), field(ADD)].flatten()
 }
 
-/// Return the event of an update of `ADD`, which pays Bob. `numbers` are its timeout and its price.
+/// Return the event of an update of `ADD`, whose price is paid to Bob. `numbers` are the timeout
+/// and the price.
 fun update_event(
     runner: &Runner,
     url: vector<u8>,
@@ -610,8 +612,8 @@ fun update_event(
     ].flatten()
 }
 
-/// Return the events of a cancelled slash of 200 MIST, and of an executed slash of 300 MIST with
-/// its top-up.
+/// Return the events of a cancelled slash of 200 MIST, and of an executed slash of 300 MIST with a
+/// top-up.
 fun slash_fields(object: ID, remaining_mist: u64): vector<vector<u8>> {
     let (reason, evidence_digest) = (field(b"It lied."), field(test_runner::evidence_digest()));
     let times = vector[field(START_MS + NOTICE_MS), field(START_MS + NOTICE_MS + DAY_MS)];

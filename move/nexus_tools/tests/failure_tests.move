@@ -1,4 +1,4 @@
-/// Failures as ports of a run.
+/// Tests of failures that are read as ports of a run.
 #[test_only]
 module nexus_tools::failure_tests;
 

@@ -1,5 +1,5 @@
-/// Properties of all values: readers return what writers wrote, and lists are the same for any
-/// parts.
+/// Property tests. Readers return the values that writers wrote, and the parts of a list do not
+/// affect its JSON text.
 #[test_only]
 module nexus_tools::json_law_tests;
 
@@ -20,7 +20,8 @@ fun read_address_returns_any_written_address(address: address) {
 
 #[random_test]
 fun read_string_returns_any_written_text(bytes: vector<u8>) {
-    // One byte each. Control characters, quotes and backslashes are among them.
+    // Each character has one byte. The characters include control characters, quotes and
+    // backslashes.
     let text = bytes.map!(|byte| byte & 0x7F).to_string();
     let json = json::from_string(text).json();
     assert_eq!(json::read_string(&json), text);
@@ -36,7 +37,7 @@ fun read_functions_ignore_surrounding_white_space(before: u8, after: u8, number:
     assert!(json::read_bool(&vector[before, b"true", after].flatten()));
     let json = vector[before, b"\"0xBEEF\"", after].flatten();
     assert_eq!(json::read_address(&json), @0xBEEF);
-    // White space inside a string is not removed.
+    // The reader does not remove white space inside a string.
     let json = vector[before, b"\" a \"", after].flatten();
     assert_eq!(json::read_string(&json), b" a ".to_string());
 }
@@ -64,13 +65,13 @@ fun elements_returns_the_parts_of_any_list_in_order(lengths: vector<u8>) {
 
 // === Helpers ===
 
-/// Up to four white space characters of JSON.
+/// Return up to four JSON white space characters.
 fun white_space(which: u8): vector<u8> {
     let all = b" \t\n\r";
     vector::tabulate!((which % 5) as u64, |i| all[(i + ((which / 5) as u64)) % 4])
 }
 
-/// An escape: a backslash, a `u`, and four digits.
+/// Return an escape sequence, which is a backslash, a `u`, and four hexadecimal digits.
 fun unit(code: u32): vector<u8> {
     let digits = b"0123456789abcdef";
     let mut escape = b"\\u";
@@ -78,8 +79,8 @@ fun unit(code: u32): vector<u8> {
     escape
 }
 
-/// Return the only code point of an escaped text. RFC 3629, section 3, defines the number of its
-/// bits in the first byte.
+/// Return the only code point of an escaped text. RFC 3629, section 3, defines how many bits of the
+/// code point the first byte contains.
 fun read(escaped: vector<u8>): u32 {
     let text = json::read_string(&vector[b"\"", escaped, b"\""].flatten());
     let bytes = text.as_bytes();

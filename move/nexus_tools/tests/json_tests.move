@@ -1,4 +1,5 @@
-/// The texts are from RFC 8259 and RFC 3629, or written by hand.
+/// Tests of the JSON conversions. The JSON texts are from RFC 8259 and RFC 3629, or are written by
+/// hand.
 #[test_only]
 module nexus_tools::json_tests;
 
@@ -24,7 +25,8 @@ fun from_bool_writes_true_or_false() {
 #[test]
 fun from_string_escapes_quotes_and_backslashes() {
     let text = x"225c2f0a1f7fc3a9".to_string();
-    // The quote, the backslash and bytes below U+0020 are escaped. The slash, U+007F and é are not.
+    // The writer escapes the quote, the backslash and characters below U+0020. The writer does not
+    // escape the slash, U+007F and é.
     assert_eq!(json::from_string(text).json(), b"\"\\\"\\\\/\\n\\u001f\x7f\xc3\xa9\"");
     assert_eq!(json::from_string(b"".to_string()).json(), b"\"\"");
 }

@@ -60,10 +60,11 @@ fun check_length_aborts_after_another_registration() {
 fun fees_depend_on_the_gas_price_and_the_input_bytes() {
     let mut runner = test_runner::start();
     runner.tx!(LEE, |_, leaders, _, ctx| {
-        // 1 000 gas units at 1 000 MIST, 450 000 MIST for storage, 100 MIST for each byte.
+        // The fee for failing is 1 000 gas units at 1 000 MIST, 450 000 MIST for storage, and
+        // 100 MIST for each byte.
         assert_eq!(leaders.settings().fail_fee_mist(0, ctx), 1_520_000);
         assert_eq!(leaders.settings().fail_fee_mist(13, ctx), 1_521_300);
-        // 2 000 000 MIST more.
+        // The fee for settling is 2 000 000 MIST higher.
         assert_eq!(leaders.settings().settle_fee_mist(0, ctx), 3_520_000);
         assert_eq!(leaders.settings().settle_fee_mist(13, ctx), 3_521_300);
     });
@@ -102,7 +103,8 @@ fun configure_affects_only_new_leaders() {
         let settings = leaders.settings();
         assert_eq!(settings.collateral_mist(), 2 * SUI);
         assert_eq!(settings.unregister_delay_ms(), DAY_MS);
-        // 3 gas units at 1 000 MIST, 4 for storage, and 6 for each byte. Settling pays 5 more.
+        // The fee for failing is 3 gas units at 1 000 MIST, 4 MIST for storage, and 6 MIST for each
+        // byte. The fee for settling is 5 MIST higher.
         assert_eq!(settings.fail_fee_mist(10, ctx), 3_064);
         assert_eq!(settings.settle_fee_mist(10, ctx), 3_069);
         assert_eq!(settings.fee_per_outcome_byte_mist(), 7);
@@ -134,7 +136,7 @@ fun configure_increments_the_revision() {
     let mut runner = test_runner::start();
     set(&mut runner, ADMIN, true, lowest());
     runner.tx!(LEE, |_, leaders, _, _| assert_eq!(leaders.settings().revision(), 1));
-    // The revision increases even if nothing changes.
+    // The revision increases even if the settings do not change.
     set(&mut runner, ADMIN, true, lowest());
     runner.tx!(LEE, |_, leaders, _, _| assert_eq!(leaders.settings().revision(), 2));
     runner.end();
@@ -216,7 +218,7 @@ fun highest(): vector<u64> {
     ]
 }
 
-/// Configure these settings, with another value at `index`.
+/// Configure the settings, with `value` at `index`.
 fun set_one(mut settings: vector<u64>, index: u64, value: u64) {
     *&mut settings[index] = value;
     let mut runner = test_runner::start();

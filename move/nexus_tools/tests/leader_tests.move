@@ -134,7 +134,7 @@ fun activate_aborts_for_an_unregistered_leader() {
 fun activate_aborts_for_a_suspended_leader() {
     let (mut runner, leader) = lee();
     runner.slash_leader(leader, 1);
-    // The leader accepted invocations before. The error still reports the collateral.
+    // The leader was active earlier, but the error still reports the collateral.
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| leader.activate(leaders, ctx));
     runner.end();
 }

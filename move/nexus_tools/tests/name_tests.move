@@ -139,9 +139,9 @@ fun take_over_removes_operators_and_keys() {
         assert!(!tool.requires_signed_outcome());
         assert!(!tool.accepts(one));
         assert!(tool.accepts(other));
-        // The requirement of signatures was the first change, and `take_over` is the second.
+        // The first change required signatures, and the second change is `take_over`.
         assert_eq!(tool.revision(), 2);
-        // Opal is not an operator any more, and can be added again.
+        // Opal is no longer an operator, so Opal can be added again.
         tool.add_operator(name, tools, OPAL, ctx);
     });
     runner.end();

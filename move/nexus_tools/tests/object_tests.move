@@ -1,5 +1,5 @@
-/// Tests compare the bytes of objects with their fields in order. Clients read fields that no
-/// function returns, and many fields have the same type.
+/// Tests that compare the BCS bytes of objects with the expected fields in order. Clients read
+/// fields that no function returns, and many fields have the same type.
 #[test_only]
 module nexus_tools::object_tests;
 
@@ -141,7 +141,7 @@ fun bcs_of_a_proposed_slash_has_the_documented_fields() {
         field(WEEK_MS),
         field(option::some(START_MS + NOTICE_MS)),
         field(30u64),
-        // The option of the slash is set.
+        // The option of the pending slash contains a slash.
         x"01",
         field(20u64),
         field(b"It lied."),
@@ -161,7 +161,7 @@ fun bcs_of_claimed_collateral_is_empty() {
     runner.slash(ADD, 30);
     runner.unregister(ALICE, ADD);
     runner.propose_slash(ADD, 20);
-    // The second slash has expired by then.
+    // After this time, the second slash has expired.
     runner.advance(2 * WEEK_MS);
     runner.claim(ALICE, ADD);
     let fields = vector[
@@ -170,7 +170,7 @@ fun bcs_of_claimed_collateral_is_empty() {
         field(WEEK_MS),
         field(option::none<u64>()),
         field(0u64),
-        // The option of the slash is empty.
+        // The option of the pending slash is empty.
         x"00",
     ].flatten();
     runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| {
@@ -198,7 +198,7 @@ fun bcs_of_a_request_for_a_signed_answer_has_the_keys() {
     let id = runner.request(BOB, ADD, vector[lee]);
     let fields = vector[
         terms(&runner, id, lee),
-        // The settlement is by a signature.
+        // The invocation is settled by a signature.
         x"01",
         field(vector[key(2), key(1)]),
         field(2u64),
@@ -262,7 +262,7 @@ fun bcs_of_an_expired_invocation_has_the_state() {
 
 // === Helpers ===
 
-/// Return collateral that was locked and not changed.
+/// Return the BCS bytes of collateral that was locked and has not changed.
 fun collateral(mist: u64): vector<u8> {
     vector[
         field(mist),
@@ -270,12 +270,12 @@ fun collateral(mist: u64): vector<u8> {
         field(WEEK_MS),
         field(option::none<u64>()),
         field(0u64),
-        // The option of the slash is empty.
+        // The option of the pending slash is empty.
         x"00",
     ].flatten()
 }
 
-/// Request an invocation of Alice's tool, which pays Carl, by Lee's leader 1 ms ago, as Bob.
+/// Request an invocation of Alice's tool by Lee's leader, as Bob, 1 ms before the current time.
 fun request_invocation(): (Runner, ID, ID) {
     let (mut runner, lee) = alice_paying_carl();
     let id = runner.request(BOB, ADD, vector[lee]);
@@ -283,7 +283,7 @@ fun request_invocation(): (Runner, ID, ID) {
     (runner, id, lee)
 }
 
-/// Register Lee's leader, and Alice's tool, which pays Carl.
+/// Register Lee's leader, and Alice's tool, whose price is paid to Carl.
 fun alice_paying_carl(): (Runner, ID) {
     let (mut runner, lee) = test_runner::alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -292,7 +292,7 @@ fun alice_paying_carl(): (Runner, ID) {
     (runner, lee)
 }
 
-/// Return the bytes of that invocation without its payment and its state.
+/// Return the BCS bytes of the requested invocation, without its payment and its state.
 fun invocation(runner: &Runner, id: ID, lee: ID): vector<u8> {
     vector[
         terms(runner, id, lee),
@@ -303,14 +303,14 @@ fun invocation(runner: &Runner, id: ID, lee: ID): vector<u8> {
     ].flatten()
 }
 
-/// Return the leading bytes that all invocations of that tool have in common.
+/// Return the first BCS bytes, which all invocations of Alice's tool have in common.
 fun terms(runner: &Runner, id: ID, lee: ID): vector<u8> {
     vector[
         field(id),
         field(runner.id_of(ADD)),
         field(ADD),
         field(BOB),
-        // It is not an attempt: the option is empty.
+        // The option is empty, because the invocation is not an attempt.
         x"00",
         field(test_runner::inputs()),
         field(vector[lee]),

@@ -1,4 +1,4 @@
-/// Calls of on-chain tools: their callers, their payments, and misuse of them.
+/// Tests of calls of on-chain tools, with their callers, their payments, and invalid calls.
 #[test_only]
 module nexus_tools::on_chain_call_tests;
 
@@ -21,8 +21,7 @@ const GAS_MIST: u64 = 7_000_000;
 const PRICE_MIST: u64 = 5_000;
 const DAY_MS: u64 = 86_400_000;
 
-/// Request an invocation of Alice's tool, which leaders or anyone can close, by Lee's leader, as
-/// Bob.
+/// Request an invocation of Alice's tool by Lee's leader, as Bob. Leaders or anyone can close it.
 fun request_count(closable_by_anyone: bool): (Runner, ID, ID) {
     let (mut runner, lee) = test_runner::alice_and_lee();
     let timeout_ms = if (closable_by_anyone) 30 * DAY_MS else 10_000;
@@ -51,7 +50,8 @@ fun close_settles_and_pays_the_gas_and_the_price() {
         call.close(invocation, leader, clock, ctx);
         assert_eq!(invocation.payment_mist(), 0);
     });
-    // 3 521 300 for settling, 7 600 for each of 2 + 1 + 1 + 6 + 1 + 1 + 8 bytes, and the gas.
+    // The leader receives 3 521 300 MIST for settling, and the gas. The leader also receives
+    // 7 600 MIST for each of 2 + 1 + 1 + 6 + 1 + 1 + 8 bytes.
     test_runner::assert_paid_at_most(LEE, 3_521_300 + 20 * 7_600 + GAS_MIST);
     test_runner::assert_paid_at_most(ALICE, PRICE_MIST);
     let state = state(&mut runner, id);

@@ -1,4 +1,5 @@
-/// Tests compare the bytes of the objects of on-chain tools, with their fields in order.
+/// Tests that compare the BCS bytes of the objects of on-chain tools with the expected fields in
+/// order.
 #[test_only]
 module nexus_tools::on_chain_object_tests;
 
@@ -35,7 +36,7 @@ fun bcs_of_an_on_chain_tool_has_the_function() {
         field(b"{}"),
         field(b"{}"),
         field(10_000u64),
-        // The option of the function is set.
+        // The option contains the function of the tool.
         x"01",
         field(witness()),
         field(vector[b"u8", b"u64"]),
@@ -49,7 +50,7 @@ fun bcs_of_an_on_chain_tool_has_the_function() {
 #[test]
 fun bcs_of_an_invocation_closed_by_leaders_has_the_settlement() {
     let (mut runner, lee, id) = request_invocation(false, 10_000);
-    // The window has 15 s more than the timeout of the tool.
+    // The window is 15 s longer than the timeout of the tool.
     let terms = terms(&runner, lee, id, 10_000, 25_000, false);
     assert_is(&mut runner, id, vector[terms, field(11_286_300u64), x"00"].flatten());
     runner.end();
@@ -72,7 +73,7 @@ fun bcs_of_an_invocation_settled_by_anyone_has_the_sender() {
         x"01",
         field(b"ok"),
         field(port(b"result", b"12345679")),
-        // The sender's address is in the field of the leader.
+        // The field for the leader contains the address of the sender.
         field(MAX),
         field(START_MS + 29 * DAY_MS),
     ].flatten();
@@ -82,13 +83,13 @@ fun bcs_of_an_invocation_settled_by_anyone_has_the_sender() {
 
 // === Helpers ===
 
-/// Return the type of the witness, as Sui writes it.
+/// Return the type of the witness, in the format of Sui's type names.
 fun witness(): vector<u8> {
     b"0000000000000000000000000000000000000000000000000000000000000000::on_chain_runner::Count"
 }
 
-/// Request an invocation of a tool of Alice that costs 5 000 MIST and 7 000 000 of gas, by Lee's
-/// leader, as Bob.
+/// Request an invocation of Alice's tool by Lee's leader, as Bob. The tool has a price of
+/// 5 000 MIST, and a call needs 7 000 000 MIST of gas.
 fun request_invocation(closable_by_anyone: bool, timeout_ms: u64): (Runner, ID, ID) {
     let (mut runner, lee) = test_runner::alice_and_lee();
     on_chain_runner::register(&mut runner, COUNT, 7_000_000, closable_by_anyone, timeout_ms, 5_000);
@@ -96,7 +97,7 @@ fun request_invocation(closable_by_anyone: bool, timeout_ms: u64): (Runner, ID, 
     (runner, lee, id)
 }
 
-/// Return the bytes of that invocation without its payment and its state.
+/// Return the BCS bytes of the requested invocation, without its payment and its state.
 fun terms(
     runner: &Runner,
     lee: ID,
@@ -110,7 +111,7 @@ fun terms(
         field(runner.id_of(COUNT)),
         field(COUNT),
         field(BOB),
-        // It is not an attempt: the option is empty.
+        // The option is empty, because the invocation is not an attempt.
         x"00",
         field(test_runner::inputs()),
         field(vector[lee]),
@@ -119,14 +120,15 @@ fun terms(
         field(window_ms),
         field(5_000u64),
         field(ALICE),
-        // Settling also pays the gas. Failing does not.
+        // The fee for settling includes the gas of the call. The fee for failing does not include
+        // it.
         field(10_521_300u64),
         field(1_521_300u64),
         field(7_600u64),
         field(100u64),
         // The detail of a failure is not stored.
         field(false),
-        // The settlement is by a call.
+        // The invocation is settled by a call.
         x"02",
         field(closable_by_anyone),
         field(0u64),

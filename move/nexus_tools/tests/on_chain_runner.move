@@ -1,4 +1,4 @@
-/// An on-chain tool that counts, and transactions that call it.
+/// Helpers with an on-chain tool that counts, and with transactions that call the tool.
 #[test_only]
 module nexus_tools::on_chain_runner;
 
@@ -32,7 +32,7 @@ public fun publisher(ctx: &mut TxContext): Publisher {
     package::test_claim(ON_CHAIN_RUNNER {}, ctx)
 }
 
-/// Return the function of the tool, with this gas.
+/// Return the function of the tool, with this gas payment.
 public fun counting(gas_mist: u64, closable_by_anyone: bool, ctx: &mut TxContext): Function {
     let publisher = publisher(ctx);
     let function = function::new<Count>(&publisher, vector[], vector[], gas_mist, closable_by_anyone);

@@ -1,4 +1,4 @@
-/// Permissions of owners, operators and other accounts on a tool.
+/// Tests of the permissions that owners, operators and other accounts have on a tool.
 #[test_only]
 module nexus_tools::operator_tests;
 
@@ -281,14 +281,14 @@ fun update_url_aborts_with_another_name() {
 
 // === Helpers ===
 
-/// Register a tool for 5 000 000 MIST that lists a leader.
+/// Register a tool that lists a leader and has a price of 5 000 000 MIST.
 fun alice_with_add(): Runner {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 5_000_000, vector[leader()]);
     runner
 }
 
-/// Register the same tool with a key and the operator Opal.
+/// Register a tool like `alice_with_add`, with a key and the operator Opal.
 fun alice_with_operator_opal(): Runner {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {

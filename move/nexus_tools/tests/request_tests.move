@@ -16,9 +16,10 @@ const MAX: address = @0x2;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
 
-/// The price, the fee for settling, and the fee for the outcome: 5 000 000, 3 521 300 and 760 000.
+/// The cost of an invocation. The cost is the sum of the price (5 000 000 MIST), the fee for
+/// settling (3 521 300 MIST), and the fee for the outcome (760 000 MIST).
 const COST_MIST: u64 = 9_281_300;
-/// The timeout of 10 s and the grace of 15 s.
+/// The length of a window, which is the timeout of 10 s plus the grace of 15 s.
 const WINDOW_MS: u64 = 25_000;
 
 #[test]
@@ -124,7 +125,7 @@ fun request_aborts_for_a_future_tool_revision() {
     runner.end();
 }
 
-/// The payment is the same, but a failure would refund less of it.
+/// The payment is the same, but the refund after a failure would be lower.
 #[test, expected_failure(abort_code = invocation::ESettingsChanged)]
 fun request_aborts_for_older_settings() {
     let (mut runner, lee) = alice_and_lee();
@@ -217,11 +218,12 @@ fun request_aborts_while_the_registry_accepts_nothing() {
 #[test]
 fun request_accepts_inputs_and_outcome_limit_of_maximum_size() {
     let (mut runner, lee) = alice_and_lee();
-    // 1 for the count, 2 for the name, 1 for the kind, 3 for the length.
+    // The inputs have 1 byte for the count, 2 for the name, 1 for the kind, and 3 for the length.
     let inputs = port(b"a", text(65_529, 0x31));
     assert_eq!(inputs.size(), 65_536);
     let cost_mist = runner.cost(ADD, 65_536, 65_536);
-    // 3 450 000, 100 for each byte of the inputs, and 7 600 for each byte of the outcome.
+    // The payment is 3 450 000 MIST, 100 MIST for each byte of the inputs, and 7 600 MIST for each
+    // byte of the outcome.
     assert_eq!(cost_mist, 5_000_000 + 3_520_000 + 504_627_200);
     runner.request_for(BOB, ADD, vector[lee], inputs, 65_536, cost_mist);
     runner.end();
@@ -288,7 +290,7 @@ fun request_aborts_for_a_higher_payment() {
 
 // === Helpers ===
 
-/// Move the margin for settling to the storage fee, which failing also pays.
+/// Move the margin for settling to the storage fee, which is also a part of the fee for failing.
 fun move_margin_to_storage_fee(runner: &mut Runner) {
     runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
         leaders.configure(

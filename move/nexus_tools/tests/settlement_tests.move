@@ -1,4 +1,4 @@
-/// The way to settle invocations of a tool: its function decides before its keys do.
+/// Tests of the settlement of a tool. A function has priority over registered keys.
 #[test_only]
 module nexus_tools::settling_tests;
 
@@ -15,7 +15,7 @@ const DAY_MS: u64 = 86_400_000;
 #[test]
 fun for_tool_needs_no_proof_by_default() {
     let (mut runner, _) = test_runner::alice_and_lee();
-    // Keys do not matter unless signed answers are required.
+    // Keys do not affect the settlement unless the tool requires signed answers.
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, key(1), ctx);
     });

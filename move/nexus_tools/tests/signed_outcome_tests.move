@@ -24,20 +24,20 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 
 /// The payment of an attempt, in MIST.
 const ATTEMPT_MIST: u64 = 100_000_000;
-/// The timeout of 10 s and the grace of 15 s.
+/// The length of a window, which is the timeout of 10 s plus the grace of 15 s.
 const WINDOW_MS: u64 = 25_000;
 
 // The constants below were computed with Python's hashlib and with OpenSSL (Python's
-// `cryptography`). The message is that of `signed_outcome::message`, with BCS by hand. The inputs
-// are 01 0161 00 08 3132333435363738, the variant is 026f6b, and the ports are 01 06726573756c74 00
-// 0133.
+// `cryptography`). The message has the format of `signed_outcome::message`, and its BCS bytes were
+// written by hand. The inputs are 01 0161 00 08 3132333435363738, the variant is 026f6b, and the
+// ports are 01 06726573756c74 00 0133.
 
 /// The public key of the secret key 0x000102…1f.
 const PUBLIC_KEY: vector<u8> = x"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
 /// The public key of the secret key 0x010203…20.
 const SECOND_KEY: vector<u8> = x"79b5562e8fe654f94078b112e8a98ba7901f853ae695bed7e0e3910bad049664";
-/// The ID of the first object that a transaction with the digest 0xff00…00 creates: BLAKE2b-256 of
-/// 0xf1, the digest and eight zeros.
+/// The ID of the first object that a transaction with the digest 0xff00…00 creates. The ID is the
+/// BLAKE2b-256 hash of 0xf1, the digest and eight zero bytes.
 const SIGNED_ID: address = @0xf0f001538eeb5013bed23c30532512cd8c40500e7e388d0b1e438003e54917ee;
 /// The signed message of the answer `ok` with the ports `sum` to `inputs`, for the invocation
 /// `SIGNED_ID`.
@@ -49,7 +49,7 @@ const SIGNATURE: vector<u8> =
 /// The signature of `MESSAGE` by the second key.
 const SECOND_SIGNATURE: vector<u8> =
     x"0e3ec69a26edd884b33af49c170186bc867e2569cdd33e8c03cd5f83d53a3752a69677df7a4ea985b4d4132e527d2f47fdbb6bb6758bfe5a93a86ef2e4033d06";
-/// The signature by the first key of the same answer to the inputs `a: 12345679`.
+/// The signature of the same answer to the inputs `a: 12345679`, by the first key.
 const SIGNATURE_OF_OTHER_INPUTS: vector<u8> =
     x"c05fa50d6a84e422afa8f2a127e7bc04c346f523741832253dbc0c19c75b89581f2dfd14b473f8a40f2e2faf459a892fe57f73be6fbea8cffb8a9902c2f31305";
 
@@ -153,8 +153,8 @@ fun settle_attempt_pays_for_the_inputs_read() {
     let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert_eq!(invocation.state().variant(), ok());
     assert_eq!(*invocation.state().ports(), sum());
-    // The price, 2 520 000 for settling, 7 600 for each of 13 bytes, and 400 000 for reading 10 000
-    // bytes.
+    // The payment is the price, 2 520 000 MIST for settling, 7 600 MIST for each of 13 bytes, and
+    // 400 000 MIST for reading 10 000 bytes.
     let paid_mist = 5_000_000 + 2_520_000 + 98_800 + 400_000;
     assert_eq!(invocation.payment_mist(), ATTEMPT_MIST - paid_mist);
     test_scenario::return_shared(invocation);
@@ -271,8 +271,8 @@ fun request_signed_invocation(): (Runner, ID) {
     (runner, lee)
 }
 
-/// Request in a transaction with the digest 0xff00…00, because a signature covers the invocation's
-/// ID.
+/// Request an invocation in a transaction with the digest 0xff00…00. The digest determines the
+/// invocation's ID, which a signature covers.
 fun request_as_signed(runner: &mut Runner, lee: ID) {
     let add = runner.id_of(ADD);
     let scenario = runner.next_tx(BOB);
@@ -311,7 +311,7 @@ fun settle(runner: &mut Runner, lee: ID): bool {
     settled
 }
 
-/// Settle it with a signature, as Lee.
+/// Settle the invocation `SIGNED_ID` with a signature, as Lee.
 fun settle_signed(
     runner: &mut Runner,
     lee: ID,

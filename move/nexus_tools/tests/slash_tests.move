@@ -155,7 +155,7 @@ fun slashable_mist_ignores_cancelled_and_expired_slashes() {
     propose(&mut collateral, 50, &clock);
     cancel_slash(&mut collateral, &clock);
     assert_eq!(collateral.slashable_mist(), 50);
-    // This slash expires.
+    // The test lets this slash expire.
     propose(&mut collateral, 50, &clock);
     clock.set_for_testing(4 * DAY_MS);
     assert_eq!(collateral.slashable_mist(), 50);
@@ -198,7 +198,7 @@ fun slashable_mist_is_at_most_the_remaining_balance() {
     assert_eq!(collateral.slashable_mist(), 20);
     cancel_slash(&mut collateral, &clock);
     cancel_unregister(&mut collateral);
-    // This is the whole remaining balance.
+    // The amount is the whole remaining balance.
     propose(&mut collateral, 20, &clock);
     end(collateral, clock);
 }
@@ -355,7 +355,7 @@ fun claim_resets_the_slashes() {
     slash(&mut collateral, 30, &mut clock);
     unregister(&mut collateral, &clock);
     propose(&mut collateral, 10, &clock);
-    // This slash has expired by then.
+    // After this time, the slash has expired.
     clock.increment_for_testing(4 * DAY_MS);
     assert_eq!(claim(&mut collateral, &clock), 70);
     lock(&mut collateral, 100, 100, 1_000, 1_000, &clock);
@@ -398,14 +398,14 @@ fun top_up_aborts_after_the_claim() {
     end(collateral, clock);
 }
 
-/// Each byte is an operation, which is executed if the documentation of the module allows it. In
-/// any order, no MIST is lost, and slashes take at most half.
+/// Each byte selects an operation, which is executed if the documentation of the module allows it.
+/// In any order of operations, no MIST is lost, and slashes burn at most half of the locked amount.
 #[random_test]
 fun slashes_and_claims_in_any_order_conserve_the_balance(steps: vector<u8>) {
     let (mut collateral, mut clock) = locked_collateral();
     let (mut in_mist, mut claimed_mist, mut burnt_mist) = (100, 0, 0);
-    // The locked amount, the balance, and the slashed amount; the pending slash and its time; the
-    // time of the unregistration.
+    // The model stores the locked amount, the balance and the slashed amount. The model also stores
+    // the pending slash with its time, and the time of the unregistration.
     let (mut locked_mist, mut there_mist, mut slashed_mist) = (100, 100, 0);
     let (mut pending_mist, mut proposed_at_ms, mut unregistered_at_ms) = (0, 0, option::none());
     steps.do!(|step| {

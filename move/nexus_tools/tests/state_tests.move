@@ -1,4 +1,4 @@
-/// The views of an invocation in each of its states.
+/// Tests of the view functions of an invocation in each state.
 #[test_only]
 module nexus_tools::state_tests;
 
@@ -26,9 +26,9 @@ fun variant_and_ports_return_the_answer() {
 
 #[test]
 fun size_is_that_of_the_answer_or_failure() {
-    // Variant and ports: 2, and 1 + 7 + 3 of `{"result": 3}`.
+    // The variant has 2 bytes, and the ports `{"result": 3}` have 1 + 7 + 3 bytes.
     assert_eq!(settled().size(), 13);
-    // `timed_out` and `5 s`.
+    // The reason is `timed_out` and the detail is `5 s`.
     assert_eq!(failed().size(), 12);
     assert_eq!(state::expired().size(), 0);
     assert_eq!(state::requested().size(), 0);

@@ -1,7 +1,7 @@
-/// Transactions of several accounts on the newly published package.
+/// Helpers for transactions of several accounts on a newly published package.
 ///
-/// Each macro is one transaction. It takes the objects that it names from the ledger, passes them
-/// to the test, and returns them.
+/// Each macro is one transaction. The macro takes the named objects from the ledger, passes them to
+/// the test, and returns them to the ledger.
 #[test_only]
 module nexus_tools::test_runner;
 
@@ -33,7 +33,7 @@ const ADMIN: address = @0xAD;
 const ALICE: address = @0xA;
 const LEE: address = @0x1;
 
-/// Alice's tool.
+/// The FQN of Alice's tool.
 const ADD: vector<u8> = b"xyz.example.add@1";
 
 /// The reference gas price of the first epoch.
@@ -48,7 +48,7 @@ const MAX_U64: u64 = 18_446_744_073_709_551_615;
 
 // === Structs ===
 
-/// A ledger with the package.
+/// A test ledger on which the package is published.
 public struct Runner {
     scenario: Scenario,
     tools: ID,
@@ -244,7 +244,8 @@ public macro fun invocation_tx(
 
 // === Operations: tools ===
 
-/// Register Lee's leader, and Alice's tool for 5 000 000 MIST that lists it.
+/// Register Lee's leader, and Alice's tool, which lists the leader and has a price of
+/// 5 000 000 MIST.
 public fun alice_and_lee(): (Runner, ID) {
     let mut runner = start();
     let lee = runner.register_leader(LEE);
@@ -311,7 +312,8 @@ public fun unregister(self: &mut Runner, sender: address, fqn: vector<u8>) {
     self.tool_tx!(sender, fqn, |tool, name, _, clock, ctx| tool.unregister(name, clock, ctx));
 }
 
-/// Claim the collateral, and return the amount. Fails if the sender is paid more.
+/// Claim the collateral, and return the amount. The function fails if the sender is paid more than
+/// this amount.
 public fun claim(self: &mut Runner, sender: address, fqn: vector<u8>): u64 {
     let mut claimed_mist = 0;
     self.tool_tx!(sender, fqn, |tool, name, _, clock, ctx| {
@@ -349,7 +351,7 @@ public fun slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64) {
 
 // === Operations: leaders ===
 
-/// Register a leader that is its own worker, and activate it.
+/// Register a leader whose owner is also its worker, and activate the leader.
 public fun register_leader(self: &mut Runner, sender: address): ID {
     let mut id = @0x0.to_id();
     self.tx!(sender, |_, leaders, clock, ctx| {
@@ -373,7 +375,8 @@ public fun unregister_leader(self: &mut Runner, sender: address, leader: ID) {
     self.leader_tx!(sender, leader, |leader, _, clock, ctx| leader.unregister(clock, ctx));
 }
 
-/// Claim the collateral, and return the amount. Fails if the sender is paid more.
+/// Claim the collateral, and return the amount. The function fails if the sender is paid more than
+/// this amount.
 public fun claim_leader(self: &mut Runner, sender: address, leader: ID): u64 {
     let mut claimed_mist = 0;
     self.leader_tx!(sender, leader, |leader, _, clock, ctx| {
@@ -411,14 +414,15 @@ public fun configure_leaders(self: &mut Runner, accepting: bool) {
 
 // === Operations: invocations ===
 
-/// Request an invocation with `inputs` and at most 100 bytes of outcome, at its cost.
+/// Request an invocation with `inputs` and an outcome of at most 100 bytes, and pay exactly the
+/// cost.
 public fun request(self: &mut Runner, sender: address, fqn: vector<u8>, leaders: vector<ID>): ID {
     let cost_mist = self.cost(fqn, inputs().size(), 100);
     self.request_for(sender, fqn, leaders, inputs(), 100, cost_mist)
 }
 
-/// Request an invocation under the current revisions of the tool and the settings, for
-/// `payment_mist`.
+/// Request an invocation under the current revisions of the tool and the settings, with a payment
+/// of `payment_mist`.
 public fun request_for(
     self: &mut Runner,
     sender: address,
@@ -443,8 +447,8 @@ public fun request_for(
     )
 }
 
-/// Request an invocation under the given revisions of the settings and the tool, by one leader or
-/// two.
+/// Request an invocation under the given revisions of the settings and the tool, by one or two
+/// leaders.
 public fun request_at(
     self: &mut Runner,
     sender: address,
@@ -517,7 +521,8 @@ public fun cost(self: &mut Runner, fqn: vector<u8>, input_bytes: u64, max_outcom
     cost_mist
 }
 
-/// Expire an invocation, as any account. Fails if `requester` is refunded more than `refund_mist`.
+/// Expire an invocation, as an account without rights. The function fails if `requester` is
+/// refunded more than `refund_mist`.
 public fun expire(self: &mut Runner, id: ID, requester: address, refund_mist: u64) {
     let scenario = self.next_tx(ADMIN);
     let clock = scenario.take_shared<Clock>();
@@ -548,8 +553,9 @@ public fun field<T: drop>(value: T): vector<u8> { bcs::to_bytes(&value) }
 
 /// Fail if more than `mist` was paid to an address in this transaction.
 ///
-/// Code cannot read an address balance. But the sum of the payments to it in one transaction must
-/// fit into a `u64`. So this function also pays the largest remaining amount.
+/// Move code cannot read an address balance. But the sum of the payments to an address in one
+/// transaction must fit into a `u64`. So this function also pays the largest amount that may
+/// remain, which overflows if more was paid.
 public fun assert_paid_at_most(owner: address, mist: u64) {
     balance::create_for_testing<SUI>(MAX_U64 - mist).send_funds(owner);
 }
@@ -584,14 +590,13 @@ public fun define(fqn: vector<u8>): Definition {
     )
 }
 
-/// Return one port `a` with the JSON text `12345678`: 1 + 2 + 1 + 1 + 8 = 13 bytes.
+/// Return one port `a` with the JSON text `12345678`, which has 1 + 2 + 1 + 1 + 8 = 13 bytes.
 public fun inputs(): Ports { port(b"a", b"12345678") }
 
 /// Return the variant of an answer.
 public fun ok(): ascii::String { b"ok".to_ascii_string() }
 
-/// Return the ports of an answer: `result` with the JSON text `3`: 1 + 1 + 6 + 1 + 1 + 1 = 11
-/// bytes.
+/// Return the port `result` with the JSON text `3`, which has 1 + 1 + 6 + 1 + 1 + 1 = 11 bytes.
 public fun sum(): Ports { port(b"result", b"3") }
 
 /// Return one port with a JSON text.
@@ -602,7 +607,7 @@ public fun port(name: vector<u8>, json: vector<u8>): Ports {
 /// Return the digest of the evidence of a slash.
 public fun evidence_digest(): vector<u8> { vector::tabulate!(32, |i| i as u8) }
 
-/// Return 32 equal bytes, in place of an Ed25519 public key.
+/// Return 32 equal bytes, which represent an Ed25519 public key.
 public fun key(byte: u8): vector<u8> { text(32, byte) }
 
 /// Return `length` equal bytes.

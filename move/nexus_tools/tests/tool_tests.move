@@ -284,7 +284,8 @@ fun update_price_aborts_when_any_leader_is_accepted() {
     runner.end();
 }
 
-/// The tool cannot be invoked while it is claimed. `re_register` checks its price again.
+/// The tool cannot be invoked while its collateral is claimed. `re_register` checks the price
+/// again.
 #[test]
 fun update_price_accepts_any_price_after_the_claim() {
     let mut runner = alice_with_claimed_add();
@@ -364,7 +365,8 @@ fun accepts_returns_true_for_listed_leaders() {
         assert!(tool.accepts(other_leader()));
         tool.remove_leader(name, leader(), ctx);
         assert!(!tool.accepts(leader()));
-        // Changes of the list do not change the revision, because they do not affect the cost.
+        // Changes of the leader list do not change the revision, because these changes do not
+        // affect the cost.
         assert_eq!(tool.revision(), 0);
     });
     runner.end();
@@ -380,7 +382,7 @@ fun add_leader_ends_the_acceptance_of_any_leader() {
         tool.add_leader(name, tools, leader(), ctx);
         assert!(tool.accepts(leader()));
         assert!(!tool.accepts(other_leader()));
-        // The tool can have a price then.
+        // With listed leaders, the tool can have a price.
         tool.update_price(name, tools, 1, ctx);
     });
     runner.end();
@@ -575,7 +577,7 @@ fun cancel_slash_aborts_for_the_owner() {
 
 // === Helpers ===
 
-/// Register a tool for 5 000 000 MIST that lists a leader.
+/// Register a tool that lists a leader and has a price of 5 000 000 MIST.
 fun alice_with_add(): Runner {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, PRICE_MIST, vector[leader()]);

@@ -1,5 +1,5 @@
-/// After the registries have a newer version, the functions of this version change nothing, except
-/// for exit paths and functions that remove a right.
+/// Tests after the registries were migrated to a newer version. Then only exit paths and functions
+/// that remove a right still have an effect in this version.
 #[test_only]
 module nexus_tools::version_tests;
 
@@ -137,7 +137,7 @@ fun request_aborts_for_a_newer_registry() {
     runner.end();
 }
 
-/// A registry does not affect the version of existing invocations.
+/// The version of a registry does not affect existing invocations.
 #[test]
 fun settle_works_for_a_request_of_this_version() {
     let (mut runner, id, lee) = register_all_and_upgrade();
@@ -297,7 +297,7 @@ fun cancel_slash_works_for_a_newer_registry() {
     runner.end();
 }
 
-/// Exit paths do not depend on strict settings either.
+/// Exit paths also work under the strictest settings.
 #[test]
 fun exit_paths_work_while_the_registries_accept_nothing() {
     let (mut runner, id, lee) = register_all();
@@ -344,7 +344,7 @@ fun fail(runner: &mut Runner, id: ID, lee: ID): bool {
     failed
 }
 
-/// Do the same, with an invocation that another version of the package requested.
+/// Register like `register_all`, with an invocation that package version `version` requested.
 fun register_all_with_request_from(version: u64): (Runner, ID, ID) {
     let (mut runner, id, lee) = register_all();
     runner.invocation_tx!(LEE, id, lee, |invocation, _, _, _| {
@@ -360,7 +360,7 @@ fun upgrade(runner: &mut Runner) {
     });
 }
 
-/// Do the same, and then upgrade the registries.
+/// Register like `register_all`, and then migrate the registries to a newer version.
 fun register_all_and_upgrade(): (Runner, ID, ID) {
     let (mut runner, id, lee) = register_all();
     upgrade(&mut runner);
@@ -368,7 +368,7 @@ fun register_all_and_upgrade(): (Runner, ID, ID) {
 }
 
 /// Request an invocation of Alice's tool by Lee's leader, as Bob. Bob is an operator of the tool,
-/// which lists two leaders. The tool and the leader have a key each.
+/// which lists two leaders. The tool and the leader each have a key.
 fun register_all(): (Runner, ID, ID) {
     let mut runner = test_runner::start();
     let lee = runner.register_leader(LEE);

@@ -1,4 +1,4 @@
-/// Questions and waits: their ends, and the accounts that end them.
+/// Tests of the tools `ask` and `wait`, with the ways to end them and the accounts that end them.
 #[test_only]
 module nexus_tools::waiting_tests;
 
@@ -28,7 +28,7 @@ fun request_tool<W: drop>(inputs: Ports): (Runner, ID, ID) {
     request_tool_with_timeout<W>(inputs, 90 * DAY_MS)
 }
 
-/// Do the same for a tool with another timeout.
+/// Request an invocation like `request_tool`, for a tool with this timeout.
 fun request_tool_with_timeout<W: drop>(inputs: Ports, timeout_ms: u64): (Runner, ID, ID) {
     let (mut runner, lee) = test_runner::alice_and_lee();
     runner.tx!(ALICE, |tools, _, clock, ctx| {
@@ -77,7 +77,7 @@ fun answer(runner: &mut Runner, sender: address, lee: ID, id: ID, yes: bool) {
     });
 }
 
-/// End a question after its deadline.
+/// End an unanswered question after its deadline.
 fun expire(runner: &mut Runner, lee: ID, id: ID) {
     on_chain_runner::call_tx!(runner, ALICE, TOOL, id, lee, |tool, invocation, _, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
@@ -86,7 +86,7 @@ fun expire(runner: &mut Runner, lee: ID, id: ID) {
     });
 }
 
-/// End a wait after its time.
+/// End a wait after its end time.
 fun finish_wait(runner: &mut Runner, lee: ID, id: ID) {
     on_chain_runner::call_tx!(runner, ALICE, TOOL, id, lee, |tool, invocation, _, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
@@ -135,7 +135,7 @@ fun expire_works_after_the_timeout() {
     expire(&mut runner, lee, id);
     let state = state(&mut runner, id);
     assert_eq!(state.variant(), b"expired".to_ascii_string());
-    // The runner starts at 1 000 000 ms.
+    // The clock of the test ledger starts at 1 000 000 ms.
     assert_eq!(*state.ports(), value::empty_ports().with(b"at_ms", json::from_u64(87_400_000)));
     runner.end();
 }
@@ -169,7 +169,7 @@ fun expire_aborts_before_89_days_without_a_timeout() {
 
 #[test]
 fun expire_works_at_once_when_the_tool_timeout_is_a_day() {
-    // The last day is reserved for closing, so no time remains for waiting.
+    // The last day is reserved for closing the invocation, so no time remains for waiting.
     let (mut runner, lee, id) = request_tool_with_timeout<Ask>(question(), DAY_MS);
     expire(&mut runner, lee, id);
     let state = state(&mut runner, id);
@@ -213,7 +213,7 @@ fun finish_wait_works_after_the_duration() {
     finish_wait(&mut runner, lee, id);
     let state = state(&mut runner, id);
     assert_eq!(state.variant(), b"over".to_ascii_string());
-    // The runner starts at 1 000 000 ms.
+    // The clock of the test ledger starts at 1 000 000 ms.
     assert_eq!(*state.ports(), value::empty_ports().with(b"at_ms", json::from_u64(1_000_000 + DAY_MS)));
     runner.end();
 }

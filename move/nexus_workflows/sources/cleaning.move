@@ -1,8 +1,9 @@
 /// Deletion of ended executions.
 ///
 /// The sender that deletes records receives Sui's storage rebate. In the first 7 days after the
-/// end, only the owner, who paid for the records, may delete them. Afterwards anyone may. Deletion
-/// is an exit path, which works with every version of the package and under all settings.
+/// end, only the owner, who paid for the records, may delete them. Afterwards, anyone may delete
+/// them. Deletion is an exit path, which works with every version of the package and under all
+/// settings.
 module nexus_workflows::cleaning;
 
 use nexus_tools::invocation::Invocation;
@@ -18,7 +19,7 @@ use sui::event;
 const EExecutionNotEnded: u64 = 0;
 /// The execution ended less than 7 days ago, so only its owner may clean it.
 const ETooEarly: u64 = 1;
-/// The execution still has records, invocations or funds: remove them first, and let its schedule
+/// The execution still has records, invocations or funds: remove these first, and let its schedule
 /// `collect`.
 const EExecutionNotEmpty: u64 = 2;
 

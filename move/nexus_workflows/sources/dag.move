@@ -1,14 +1,14 @@
-/// A published workflow: a graph of tools, whose edges carry values between their ports.
+/// A published workflow, which is a graph of tools whose edges carry values between ports.
 ///
-/// A workflow is published under an FQN, as tools are, and never changes afterwards. The ID of a
+/// A workflow is published under an FQN, like a tool, and never changes afterwards. The ID of a
 /// workflow is derived from the registry of workflows and the FQN. A workflow stores the document
-/// that a user wrote, compressed and in chunks, and the digest of the document. It also stores the
-/// plan of the document, which `progress` executes. The plan has the vertices with their ports and
-/// edges, and the blocks around the vertices. A plan is divided into pages of 64 entries, which are
-/// dynamic fields.
+/// that a user wrote, compressed and in chunks, and the digest of the document. The workflow also
+/// stores the plan of the document, which `progress` executes. The plan has the vertices with their
+/// ports and edges, and the blocks around the vertices. A plan is divided into pages of 64 entries,
+/// which are dynamic fields.
 ///
-/// The chain checks that every reference in the plan exists, but not that the plan is the plan of
-/// the document. Readers compare the plan with the document.
+/// The chain checks that every reference in the plan is valid. The chain does not check that the
+/// plan corresponds to the document. Readers compare the plan with the document.
 ///
 /// The module `plan` defines the parts of a plan.
 module nexus_workflows::dag;
@@ -34,7 +34,7 @@ use fun entry as vector.entry;
 
 /// The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.
 const EInvalidFqn: u64 = 0;
-/// The `Name` is not the name of this workflow.
+/// The `Name` object is not the name of this workflow.
 const EWrongName: u64 = 1;
 /// A tool or a workflow already has this FQN: choose another version.
 const EFqnTaken: u64 = 2;
@@ -42,13 +42,14 @@ const EFqnTaken: u64 = 2;
 const EDescriptionTooLong: u64 = 3;
 /// The columns have different lengths: pass one entry per vertex, port, edge or block.
 const ELengthMismatch: u64 = 4;
-/// The page is not the next one, is not full, or does not exist: a page has 64 entries, except the
-/// last.
+/// The page is out of order, is not full, or does not exist: every page except the last has 64
+/// entries.
 const EInvalidPage: u64 = 5;
 /// The plan refers to a missing entry, or an edge leads to an impossible target.
 const EInvalidPlan: u64 = 6;
 /// The plan exceeds a limit: 2 048 vertices or blocks, 8 nested blocks, 256 entry groups of 128
-/// vertices, or 90 days between attempts. Pages, and the workflow without them, have up to 64 KiB.
+/// vertices, or 90 days between attempts. A page can have 64 KiB, and so can the workflow without
+/// its pages.
 const EPlanTooLarge: u64 = 7;
 /// A page was not checked after the last addition: call `check_page` for each page first.
 const EPagesNotChecked: u64 = 8;
@@ -63,23 +64,23 @@ const EStepTooLarge: u64 = 10;
 const PAGE: u64 = 64;
 const MAX_VERTICES: u64 = 2_048;
 const MAX_BLOCKS: u64 = 2_048;
-/// The maximum number of vertices of a group. An execution starts all vertices of its group in one
-/// step.
+/// The maximum number of vertices of an entry group. An execution starts all vertices of its group
+/// in one step.
 const MAX_ENTRIES: u64 = 128;
-/// The maximum number of groups, because an execution stores the number of its group in one byte.
+/// The maximum number of entry groups. An execution stores the number of its group in one byte.
 const MAX_GROUPS: u64 = 256;
-/// The maximum nesting depth of blocks. A path has a number for each block.
+/// The maximum nesting depth of blocks, which is also the maximum length of a path.
 const MAX_DEPTH: u64 = 8;
 const MAX_DESCRIPTION_BYTES: u64 = 4_096;
-/// The maximum bytes of a page. A step reads the workflow's head, and the pages of all vertices and
-/// blocks that it uses.
+/// The maximum size of a page, in bytes. A step reads the workflow's head, and the pages of all
+/// vertices and blocks that it uses.
 const MAX_PAGE_BYTES: u64 = 65_536;
-/// The thousandths of a gas unit for reading a byte of the workflow's head, and a byte of a page.
-/// `COVERED_GAS_UNITS` are the gas units of reading that fees cover.
+/// The thousandths of a gas unit for reading a byte of the head, and for reading a byte of a page.
+/// The fees cover `COVERED_GAS_UNITS` for reading.
 const HEAD_BYTE_GAS: u64 = 15;
 const PAGE_BYTE_GAS: u64 = 3;
 const COVERED_GAS_UNITS: u64 = 30;
-/// The position of the first page of blocks among the bits of pages.
+/// The position of the first page of blocks in a bit set of pages.
 const BLOCK_PAGE_BIT: u64 = 32;
 /// The maximum delay of a retry, which is the maximum duration of an execution.
 const MAX_RETRY_AFTER_MS: u64 = 7_776_000_000;
@@ -99,8 +100,8 @@ public struct DagPublished has copy, drop {
 
 // === Structs ===
 
-/// A workflow. The publisher owns the object until the workflow is published. The publication
-/// freezes the object.
+/// A draft or a published workflow. The publisher owns the object until the workflow is published.
+/// The publication freezes the object.
 public struct Dag has key {
     id: UID,
     fqn: ascii::String,
@@ -111,20 +112,21 @@ public struct Dag has key {
     digest: vector<u8>,
     /// The number of chunks of the document.
     chunks: u64,
-    /// The tools of the vertices, by number.
+    /// The IDs of the tools. Vertices refer to tools by index.
     tools: vector<ID>,
     groups: vector<Group>,
     vertices: u64,
     blocks: u64,
-    /// The bytes of each checked page. Pages of vertices precede pages of blocks.
+    /// The size of each checked page, in bytes. Pages of vertices precede pages of blocks.
     page_bytes: vector<u64>,
-    /// The bytes of the published workflow's head, which is everything except its pages.
+    /// The size of the published workflow's head, in bytes. The head is everything except the
+    /// pages.
     head_bytes: u64,
     /// The permit to request the invocations of the workflow's runs.
     permit: Permit,
 }
 
-/// An entry group: the vertices with which an execution may start.
+/// An entry group, which is a set of vertices with which an execution may start.
 public struct Group has copy, drop, store {
     name: ascii::String,
     vertices: vector<u16>,
@@ -210,7 +212,8 @@ public fun add_group(self: &mut Dag, name: ascii::String, vertices: vector<u16>)
     self.groups.push_back(Group { name, vertices });
 }
 
-/// Add the default values of a vertex. Aborts with `EInvalidPlan` if there are any.
+/// Add the default values of a vertex. Aborts with `EInvalidPlan` if the vertex already has default
+/// values.
 public fun add_defaults(self: &mut Dag, vertex: u16, values: Ports) {
     assert!(!field::exists_(&self.id, DefaultsKey(vertex)), EInvalidPlan);
     field::add(&mut self.id, DefaultsKey(vertex), values);
@@ -218,11 +221,11 @@ public fun add_defaults(self: &mut Dag, vertex: u16, values: Ports) {
 
 /// Add a page of blocks. Each column has one entry per block.
 ///
-/// The first columns are whether the block is a region, and the blocks around it. Then follow the
-/// vertices and the ports whose values it needs. The last columns are its cursors, and the vertices
-/// and blocks that may start in it. Add blocks before vertices, and outer blocks before inner
-/// blocks. Aborts with `ELengthMismatch`, `EInvalidPage`, `EInvalidPlan`, `EPlanTooLarge` or
-/// `plan::EPlanTooLarge`.
+/// The first columns contain whether the block is a region, and the blocks around it. The next
+/// columns contain the vertices and the ports whose values the block needs. The last columns
+/// contain the cursors of the block, and the vertices and blocks that may start in it. Add blocks
+/// before vertices, and outer blocks before inner blocks. Aborts with `ELengthMismatch`,
+/// `EInvalidPage`, `EInvalidPlan`, `EPlanTooLarge` or `plan::EPlanTooLarge`.
 public fun add_blocks(
     self: &mut Dag,
     are_regions: vector<bool>,
@@ -264,9 +267,9 @@ public fun add_blocks(
 
 /// Add the edges that carry gathered lists to the blocks of a page.
 ///
-/// `blocks` are positions in the page. `rows` are edges as in `add_edges`. `sources` are the source
-/// vertices of the edges that lead to the list. Aborts with `ELengthMismatch`, `EInvalidPage`,
-/// `plan::EInvalidRow` or `plan::EPlanTooLarge`.
+/// `blocks` are positions in the page. `rows` are edges in the format of `add_edges`. `sources` are
+/// the source vertices of the edges that lead to the list. Aborts with `ELengthMismatch`,
+/// `EInvalidPage`, `plan::EInvalidRow` or `plan::EPlanTooLarge`.
 public fun add_collect_edges(
     self: &mut Dag,
     page: u64,
@@ -282,10 +285,11 @@ public fun add_collect_edges(
 
 /// Add a page of vertices. Each column has one entry per vertex.
 ///
-/// The first columns are the number of the vertex's tool, the blocks around it, and the groups that
-/// start with it. Then follow the maximum number of attempts, and the delay between attempts in ms.
-/// The last columns are the maximum number of iterations in flight, and whether a failure ends the
-/// execution. Aborts with `ELengthMismatch`, `EInvalidPage`, `EInvalidPlan` or `EPlanTooLarge`.
+/// The first columns contain the number of the vertex's tool, the blocks around the vertex, and the
+/// entry groups that start with it. The next columns contain the maximum number of attempts, and
+/// the delay between attempts in ms. The last columns contain the maximum number of iterations in
+/// flight, and whether a failure ends the execution. Aborts with `ELengthMismatch`, `EInvalidPage`,
+/// `EInvalidPlan` or `EPlanTooLarge`.
 public fun add_vertices(
     self: &mut Dag,
     tools: vector<u16>,
@@ -325,8 +329,8 @@ public fun add_vertices(
 
 /// Add input ports to the vertices of a page.
 ///
-/// `vertices` are positions in the page. `flags` are the sum of 1 for an entry port, 2 for a
-/// default value and 4 for a `static` edge. Aborts with `ELengthMismatch`, `EInvalidPage`,
+/// `vertices` are positions in the page. `flags` are sums of 1 for an entry port, 2 for a default
+/// value and 4 for a `static` edge. Aborts with `ELengthMismatch`, `EInvalidPage`,
 /// `plan::EDuplicatePort` or `plan::EPlanTooLarge`.
 public fun add_ports(
     self: &mut Dag,
@@ -343,8 +347,8 @@ public fun add_ports(
 
 /// Add sources to ports of the vertices of a page.
 ///
-/// A row has the origin, 1 for `do_while` or else 0, and the rounds. Aborts with `ELengthMismatch`,
-/// `EInvalidPage`, `plan::EInvalidRow` or `plan::EPlanTooLarge`.
+/// A row contains the origin, then 1 for a `do_while` edge and 0 for other edges, then the rounds.
+/// Aborts with `ELengthMismatch`, `EInvalidPage`, `plan::EInvalidRow` or `plan::EPlanTooLarge`.
 public fun add_sources(
     self: &mut Dag,
     page: u64,
@@ -358,13 +362,13 @@ public fun add_sources(
     n.do!(|i| page.entry(vertices[i]).add_source(ports[i], rows[i]));
 }
 
-/// Add edges to the vertices of a page. The edges of one variant keep their order.
+/// Add edges to the vertices of a page. The order of the edges of a variant does not change.
 ///
-/// A row has the number of the edge, the vertex and port number of its target, and its kind. Then
-/// follow `prefix_length`, `zeros`, `scope`, `element`, `left_region`, and the rounds. The kind is
-/// 1 for `for_each`, 2 for `do_while`, 3 for `break`, 4 for `static`, and 0 for other edges. 65 535
-/// means none. Aborts with `ELengthMismatch`, `EInvalidPage`, `plan::EInvalidRow` or
-/// `plan::EPlanTooLarge`.
+/// A row contains the number of the edge, the vertex and port number of its target, and its kind.
+/// The next numbers are `prefix_length`, `zeros`, `scope`, `element`, `left_region`, and the
+/// rounds. The kind is 1 for `for_each`, 2 for `do_while`, 3 for `break`, 4 for `static`, and 0 for
+/// other edges. The number 65 535 means none. Aborts with `ELengthMismatch`, `EInvalidPage`,
+/// `plan::EInvalidRow` or `plan::EPlanTooLarge`.
 public fun add_edges(
     self: &mut Dag,
     page: u64,
@@ -379,7 +383,7 @@ public fun add_edges(
     n.do!(|i| page.entry(vertices[i]).add_edge(variants[i], ports[i], rows[i]));
 }
 
-/// Transfer a draft to the sender, who continues in the next transaction.
+/// Transfer a draft to the sender, who can continue it in another transaction.
 public fun save_draft(self: Dag, ctx: &TxContext) { transfer::transfer(self, ctx.sender()) }
 
 /// Check the next page of a complete draft. Pages of vertices precede pages of blocks.
@@ -423,14 +427,14 @@ public fun fqn(self: &Dag): ascii::String { self.fqn }
 /// Return the SHA-256 digest of the canonical document.
 public fun digest(self: &Dag): vector<u8> { self.digest }
 
-/// Return the IDs of the tools, by number.
+/// Return the IDs of the tools, in the order of their numbers.
 public fun tools(self: &Dag): &vector<ID> { &self.tools }
 
 // === Package functions ===
 
 public(package) fun permit(self: &Dag): Permit { self.permit }
 
-/// Return the vertices with which a group starts.
+/// Return the vertices with which an entry group starts.
 public(package) fun group(self: &Dag, group: u8): &vector<u16> {
     &self.groups[group as u64].vertices
 }
@@ -456,22 +460,23 @@ public(package) fun default(self: &Dag, number: u16, port: &ascii::String): Valu
     values.port(port)
 }
 
-/// Return the bytes of all default values of a vertex. A read of one value reads all of them.
+/// Return the bytes of all default values of a vertex. A transaction that reads one value reads all
+/// values.
 public(package) fun default_bytes(self: &Dag, number: u16): u64 {
     if (!field::exists_(&self.id, DefaultsKey(number))) return 0;
     let values: &Ports = field::borrow(&self.id, DefaultsKey(number));
     values.size()
 }
 
-/// Return the bit of a vertex's page.
+/// Return the bit that represents the page of a vertex.
 public(package) fun vertex_page_bit(number: u16): u64 { 1 << (((number as u64) / PAGE) as u8) }
 
-/// Return the bit of a block's page.
+/// Return the bit that represents the page of a block.
 public(package) fun block_page_bit(number: u16): u64 {
     1 << ((BLOCK_PAGE_BIT + (number as u64) / PAGE) as u8)
 }
 
-/// Return the bits of all pages.
+/// Return the bits that represent all pages.
 public(package) fun all_page_bits(): u64 { 0xFFFF_FFFF_FFFF_FFFF }
 
 /// Return the gas units for reading the workflow and these pages, minus the units that fees cover.
@@ -492,14 +497,16 @@ public(package) fun read_units(self: &Dag, read: u64): u64 {
 /// Return the number of pages for this number of entries.
 fun pages(entries: u64): u64 { entries.divide_and_round_up(PAGE) }
 
-/// Return the bytes of a page, or of a workflow without its pages. Aborts with `EPlanTooLarge`.
+/// Return the size in bytes of a page, or of a workflow without its pages. Aborts with
+/// `EPlanTooLarge`.
 fun size<T>(value: &T): u64 {
     let bytes = bcs::to_bytes(value).length();
     assert!(bytes <= MAX_PAGE_BYTES, EPlanTooLarge);
     bytes
 }
 
-/// Return a page for an addition. After an addition, all pages must be checked again.
+/// Return a mutable page, to which entries are added. After an addition, all pages must be checked
+/// again.
 fun page_mut<Key: copy + drop + store, Entry: store>(
     self: &mut Dag,
     key: Key,
@@ -515,10 +522,10 @@ fun entry<Entry>(page: &mut vector<Entry>, place: u8): &mut Entry {
     &mut page[place as u64]
 }
 
-/// Return the index of the innermost region among these blocks.
+/// Return the index of the innermost region in a list of nested blocks.
 ///
-/// The last blocks may be in `page`, which is not stored yet. Aborts with `EInvalidPlan` unless
-/// each block contains the next block.
+/// The last blocks of the list may be in `page`, which is not stored yet. Aborts with
+/// `EInvalidPlan` unless each block contains the next block.
 fun innermost_region(self: &Dag, blocks: &vector<u16>, page: &vector<Block>): Option<u8> {
     let mut found = option::none();
     blocks.length().do!(|i| {
@@ -538,7 +545,7 @@ fun innermost_region(self: &Dag, blocks: &vector<u16>, page: &vector<Block>): Op
 
 // === Private functions: checking vertices ===
 
-/// Check a page, and return its bytes.
+/// Check a page, and return its size in bytes.
 fun check_vertices(self: &Dag, page: u64): u64 {
     let vertices: &vector<Vertex> = field::borrow(&self.id, VertexPageKey(page));
     let bytes = size(vertices);
@@ -654,7 +661,7 @@ fun is_like(edge: &Edge, other: &Edge): bool {
 
 /// Check the target of an edge from inside these blocks.
 ///
-/// The blocks around both ends determine every field of the edge except the port.
+/// The blocks around the source and the target determine every field of the edge except the port.
 fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
     assert!((edge.vertex() as u64) < self.vertices, EInvalidPlan);
     let target = self.vertex(edge.vertex());
@@ -672,7 +679,7 @@ fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
     self.check_leaving(from, edge);
     let mut rounds = vector[];
     prefix_length.range_do!(to.length(), |at| {
-        // Each zero is the first round of a loop.
+        // Each zero in the path is the first round of an entered loop.
         if (self.is_region(to[at])) {
             assert!(at >= end, EInvalidPlan);
         } else {
@@ -698,7 +705,8 @@ fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
     assert!(!edge.is_do_while() || stays, EInvalidPlan);
 }
 
-/// Check that an edge does not leave a block. `collect` and `break` edges may leave only their own.
+/// Check that an edge does not leave a block. A `collect` or `break` edge may leave only the block
+/// that it ends.
 fun check_leaving(self: &Dag, from: &vector<u16>, edge: &Edge) {
     let (prefix_length, left) = (edge.prefix_length(), edge.left_region());
     let leaves = from.length() - prefix_length;
@@ -729,13 +737,14 @@ fun is_cursor(self: &Dag, vertex: &Vertex, number: u16): bool {
 
 /// Return whether the region around a head of iterations needs the port to open.
 ///
-/// If it does, a value from inside arrives later, so the run can start in only one way.
+/// If the region needs the port, a value from inside arrives later. So the run can start in only
+/// one way.
 fun is_needed(self: &Dag, vertex: &Vertex, edge: &Edge): bool {
     let region = vertex.blocks()[vertex.region().destroy_some() as u64];
     self.block(region).has_need(edge.vertex(), edge.input())
 }
 
-/// Return the number of blocks that both ends have in common.
+/// Return the number of blocks that contain both ends of an edge.
 fun shared_length(one: &vector<u16>, other: &vector<u16>): u64 {
     let most = one.length().min(other.length());
     let mut length = 0;
@@ -752,7 +761,7 @@ fun is_in_loop(self: &Dag, blocks: &vector<u16>): bool {
 
 // === Private functions: checking blocks ===
 
-/// Check a page, and return its bytes.
+/// Check a page, and return its size in bytes.
 fun check_blocks(self: &Dag, page: u64): u64 {
     let blocks: &vector<Block> = field::borrow(&self.id, BlockPageKey(page));
     let bytes = size(blocks);

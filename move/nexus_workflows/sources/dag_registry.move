@@ -32,7 +32,7 @@ public struct DagRegistryCreated has copy, drop {
 }
 
 /// The registry was migrated to a newer version of the package. Older versions can no longer use
-/// it.
+/// the registry.
 public struct DagRegistryMigrated has copy, drop {
     registry: ID,
     version: u64,
@@ -57,7 +57,7 @@ public fun create(permit: Permit, ctx: &mut TxContext) {
 }
 
 /// Migrate the registry to this version of the package after an upgrade. Older versions can no
-/// longer use it.
+/// longer use the registry.
 ///
 /// Aborts with `owner::ENotOwner` or `EAlreadyMigrated`.
 public fun migrate(self: &mut DagRegistry, admin: &Admin, ctx: &TxContext) {
@@ -74,7 +74,7 @@ public fun dag_id(self: &DagRegistry, fqn: String): ID {
     derived_object::derive_address(object::id(self), fqn).to_id()
 }
 
-/// Return whether a workflow was ever drafted under the FQN.
+/// Return whether a draft of a workflow was ever started under the FQN.
 public fun contains(self: &DagRegistry, fqn: String): bool {
     derived_object::exists(&self.id, fqn)
 }
@@ -84,7 +84,7 @@ public fun contains(self: &DagRegistry, fqn: String): bool {
 /// Return the version of this package.
 public(package) fun version(): u64 { VERSION }
 
-/// Abort with `EWrongVersion` unless the registry has the version of this package.
+/// Abort with `EWrongVersion` unless the registry belongs to this package version.
 public(package) fun check_version(self: &DagRegistry) {
     assert!(self.version == VERSION, EWrongVersion);
 }
@@ -94,7 +94,7 @@ public(package) fun permit(self: &DagRegistry): Permit { self.permit }
 /// Return the `UID` from which IDs of workflows are derived.
 ///
 /// The Sui verifier requires that the function that creates an object also claims its ID. The
-/// module `dag` has this function.
+/// module `dag` contains the function that creates workflows.
 public(package) fun uid_mut(self: &mut DagRegistry): &mut UID { &mut self.id }
 
 // === Test-only functions ===

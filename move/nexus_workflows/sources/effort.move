@@ -10,13 +10,13 @@ use nexus_workflows::plan::{Block, Edge, Vertex};
 // === Constants ===
 
 const MAX_STEP: u64 = 8_000;
-/// The effort of looking up a record, and of inspecting each value in it.
+/// The effort of looking up a record, and the effort of inspecting each value in the record.
 const LOOKUP: u64 = 20;
 const VALUE: u64 = 2;
-/// The effort of inspecting a port, and of inspecting each of its sources.
+/// The effort of inspecting a port, and the effort of inspecting each source of the port.
 const PORT: u64 = 5;
 const SOURCE: u64 = 2;
-/// The effort of following an edge, and of comparing its port with each port of an answer.
+/// The effort of following an edge, and the effort of comparing its port with each answer port.
 const EDGE: u64 = 75;
 const ANSWER_PORT: u64 = 2;
 /// The effort of opening a region and each of its cursors, and of starting a vertex when a loop
@@ -46,7 +46,7 @@ public(package) fun sources(count: u64, origins: u64): u64 { (SOURCE + origins) 
 /// Return the effort of following edges.
 public(package) fun edges(count: u64): u64 { EDGE * count }
 
-/// Return the effort of finding the ports of edges in an answer.
+/// Return the effort of searching an answer for the ports of edges.
 public(package) fun find_ports(edges: u64, ports: u64): u64 { ANSWER_PORT * edges * ports }
 
 /// Return the effort of opening a region.
@@ -63,21 +63,21 @@ public(package) fun request(): u64 { REQUEST }
 /// Return the minimum effort of following edges.
 public(package) fun min_edges(edges: u64): u64 { (EDGE + LOOKUP) * edges }
 
-/// Return the effort of following these edges, excluding the effects at their targets.
+/// Return the effort of following these edges, excluding the effort at the targets of the edges.
 public(package) fun of_edges(edges: &vector<Edge>): u64 {
     let mut ports = vector[];
     edges.do_ref!(|edge| if (!ports.contains(&edge.port())) ports.push_back(edge.port()));
     min_edges(edges.length()) + find_ports(edges.length(), ports.length())
 }
 
-/// Return the effort of inspecting a vertex whose blocks can receive `needs` values.
+/// Return the effort of inspecting a vertex whose surrounding blocks can receive `needs` values.
 public(package) fun of_vertex(vertex: &Vertex, needs: u64): u64 {
     let mut count = 0;
     vertex.ports().do_ref!(|port| count = count + port.sources().length());
     LOOKUP + PORT * vertex.ports().length() + SOURCE * count + VALUE * needs
 }
 
-/// Return the effort of checking whether a block has all values that it needs.
+/// Return the effort of checking whether a block has received all values that it needs.
 public(package) fun of_needs(block: &Block): u64 {
     let needs = block.needs().length();
     needs * (LOOKUP + VALUE * needs)

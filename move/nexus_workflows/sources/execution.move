@@ -1,15 +1,15 @@
 /// An execution of a workflow, with its funds, runs and leaders.
 ///
 /// The owner starts an execution with an entry group, the values of its entry ports, funds, a
-/// maximum price for each tool, and one or two leaders in order. A step is one transaction of a
-/// worker. The transaction closes an invocation, calls `advance` with the invocation, and calls
+/// maximum price for each tool, and a leader with an optional backup. A step is one transaction of
+/// a worker. The transaction closes an invocation, calls `advance` with the invocation, and calls
 /// `request` for the runs that became ready. Values stay in the closed invocations, and records
 /// refer to them.
 ///
-/// Money. The funds pay for the invocation of each run at the current price, and `advance` returns
-/// the unspent part of the payment. The sender that writes records is repaid their exact storage
-/// cost. The account that deletes the records receives Sui's storage rebate. If the funds do not
-/// cover a step, the step has no effect until someone calls `refill`.
+/// *Money.* The funds pay for the invocation of each run at the current price, and `advance`
+/// returns the unspent part of the payment. The sender that writes records is repaid their exact
+/// storage cost. The account that deletes the records receives Sui's storage rebate. If the funds
+/// do not cover a step, the step has no effect until someone calls `refill`.
 ///
 /// The funds also pay for the computation of a step that the fees of invocations do not cover. An
 /// execution that is cancelled, terminated or overdue returns its funds immediately, except for the
@@ -17,8 +17,8 @@
 /// which the owner agreed, or earlier.
 ///
 /// `advance`, `gather`, `cancel` and `expire` are exit paths, which work with every version of the
-/// package and under all settings. So funds are never stuck. The module `cleaning` deletes an ended
-/// execution.
+/// package and under all settings. So an upgrade or a setting can never lock the funds. The module
+/// `cleaning` deletes an ended execution.
 ///
 /// If a schedule started the execution, the schedule collects the remaining funds as soon as the
 /// execution stops.
@@ -53,7 +53,7 @@ use sui::sui::SUI;
 const ESettingsChanged: u64 = 0;
 /// The workflow does not have an entry group with this number.
 const EUnknownGroup: u64 = 1;
-/// The number of maximum prices is not the number of tools of the workflow.
+/// The number of maximum prices differs from the number of tools of the workflow.
 const ELengthMismatch: u64 = 2;
 /// The duration is longer than 90 days.
 const EDurationTooLong: u64 = 3;
@@ -92,7 +92,8 @@ const EAlreadyShared: u64 = 18;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_DAYS: u64 = 90;
-/// The maximum number of iterations that one command requests. Above it, gas grows steeply.
+/// The maximum number of iterations that one command requests. With more iterations, the gas would
+/// grow steeply.
 const MAX_ITERATIONS: u64 = 32;
 /// The bytes that Sui counts for an execution in addition to its fields.
 const OBJECT_BYTES: u64 = 143;
@@ -162,7 +163,7 @@ public struct ExecutionLeadersChanged has copy, drop {
 }
 
 /// An execution was cancelled or timed out while invocations were in flight. Leaders can still
-/// close them.
+/// close these invocations.
 public struct ExecutionStopped has copy, drop {
     execution: ID,
     status: String,
@@ -209,9 +210,9 @@ public struct Execution has key {
     ended_at_ms: Option<u64>,
 }
 
-/// The key of the terms.
+/// The key of the dynamic field with the terms.
 public struct TermsKey() has copy, drop, store;
-/// The key of the entry values of a vertex.
+/// The key of the dynamic field with the entry values of a vertex.
 public struct EntryKey(u16) has copy, drop, store;
 
 // === Public functions: start ===
@@ -281,8 +282,8 @@ public fun share(mut self: Execution) {
 
 /// Set the only leader of the execution.
 ///
-/// Invocations in flight keep their leaders. Aborts with `ENotOwner`, `EExecutionEnded` or
-/// `ELeaderNotActive`.
+/// The leaders of invocations in flight do not change. Aborts with `ENotOwner`, `EExecutionEnded`
+/// or `ELeaderNotActive`.
 public fun set_leader(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
     assert!(leader.is_active(), ELeaderNotActive);
     self.set_leaders(vector[object::id(leader)], ctx);
@@ -343,8 +344,8 @@ public fun request_iterations(
     ctx: &mut TxContext,
 ): u64 {
     if (!self.authorize(dag, tool, leader, vertex, ctx) || self.expire_if_late(clock)) return 0;
-    // The first step beyond `max_steps` is refused, which may end the execution. So request it
-    // alone.
+    // The first step beyond `max_steps` is refused, which may end the execution. So the function
+    // requests this step alone.
     let steps = (self.terms().max_steps().max(self.steps) - self.steps).max(1);
     let ready = self.progress.ready_iterations(dag, vertex, &path);
     let mut count = ready.min(limit).min(MAX_ITERATIONS).min(steps);
@@ -412,7 +413,7 @@ public fun advance(
     true
 }
 
-/// Deliver the lists that a region gathered, and return whether they were delivered.
+/// Deliver the lists that a region gathered, and return whether the lists were delivered.
 ///
 /// Returns false without an effect if the region has unfinished runs, or if the funds do not cover
 /// the bytes to write. Aborts with `EWrongDag` or `EInsufficientFunds`.
@@ -441,7 +442,7 @@ public fun gather(
     true
 }
 
-/// Add to the funds. Anyone may call this function. Aborts with `EExecutionEnded`.
+/// Add a coin to the funds. Anyone may call this function. Aborts with `EExecutionEnded`.
 public fun refill(self: &mut Execution, funds: Coin<SUI>) {
     assert!(self.ended_at_ms.is_none(), EExecutionEnded);
     let (execution, amount_mist) = (object::id(self), funds.value());
@@ -449,10 +450,10 @@ public fun refill(self: &mut Execution, funds: Coin<SUI>) {
     event::emit(ExecutionRefilled { execution, amount_mist, funds_mist });
 }
 
-/// Cancel the execution, and return all funds that no invocation in flight holds.
+/// Cancel the execution, and return its funds, except the payments of invocations in flight.
 ///
-/// No more runs are requested. Leaders can still close invocations in flight, and are paid for it.
-/// Aborts with `ENotOwner` or `EExecutionEnded`.
+/// No more runs are requested. Leaders can still close invocations in flight, and are still paid
+/// for closing. Aborts with `ENotOwner` or `EExecutionEnded`.
 public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(self.ended_at_ms.is_none(), EExecutionEnded);
@@ -489,14 +490,15 @@ public(package) fun uid(self: &Execution): &UID { &self.id }
 
 public(package) fun progress(self: &Execution): &Progress { &self.progress }
 
-/// Return the entry value of a port, if any.
+/// Return the entry value of a port, or none.
 public(package) fun entry(self: &Execution, vertex: u16, port: &String): Option<Value> {
     if (!field::exists_(&self.id, EntryKey(vertex))) return option::none();
     let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
     if (values.has(port)) option::some(values.port(port)) else option::none()
 }
 
-/// Return the bytes of all entry values of a vertex. A read of one value reads all of them.
+/// Return the bytes of all entry values of a vertex. A transaction that reads one value reads all
+/// values.
 public(package) fun entry_bytes(self: &Execution, vertex: u16): u64 {
     if (!field::exists_(&self.id, EntryKey(vertex))) return 0;
     let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
@@ -573,7 +575,7 @@ public(package) fun is_collectable_by(self: &Execution, schedule: ID): bool {
     is_over && !self.is_collected && self.schedule == option::some(schedule)
 }
 
-/// Take all funds that no invocation in flight holds.
+/// Withdraw all funds, except the payments of invocations in flight.
 public(package) fun take_free_funds(self: &mut Execution): Balance<SUI> {
     let (execution, owner, amount_mist) = (object::id(self), self.owner, self.funds.value());
     if (!self.is_ended() && amount_mist > 0) {
@@ -690,7 +692,7 @@ fun set_leaders(self: &mut Execution, leaders: vector<ID>, ctx: &TxContext) {
 ///
 /// A leader that the owner did not choose could send a request at a time that harms the execution.
 /// The result is false for an unlisted leader, because the owner may change the leaders at any
-/// time, and an abort would fail a whole batch.
+/// time, and an abort would make a whole batch fail.
 fun authorize(
     self: &Execution,
     dag: &Dag,
@@ -791,8 +793,8 @@ fun refuse(
 
 // === Private functions: money ===
 
-/// Return whether the funds plus a refund are less than the needed amount. If they are, emit an
-/// event.
+/// Return whether the funds plus a refund are less than the needed amount. Emit an event if the
+/// funds are insufficient.
 fun is_underfunded(self: &Execution, needed_mist: u64, refund_mist: u64): bool {
     let funds_mist = self.funds.value() + refund_mist;
     if (funds_mist >= needed_mist) return false;
@@ -801,7 +803,7 @@ fun is_underfunded(self: &Execution, needed_mist: u64, refund_mist: u64): bool {
     true
 }
 
-/// Pay the sender for stored bytes, computation and read pages, and `extra_mist`.
+/// Pay the sender for stored bytes, computation and read pages, and also pay `extra_mist`.
 ///
 /// After an early end, the payment is at most the remaining funds.
 fun pay_worker(self: &mut Execution, dag: &Dag, extra_mist: u64, ctx: &TxContext) {
@@ -836,8 +838,8 @@ fun stop(self: &mut Execution, status: vector<u8>, clock: &Clock) {
 
 /// End the execution if its progress is over, and return its funds.
 ///
-/// After an early end, funds that no invocation holds are returned immediately. A schedule collects
-/// the funds of its executions itself.
+/// After an early end, funds that no invocation holds are returned immediately. If a schedule
+/// started the execution, the schedule collects the funds.
 fun end_if_over(self: &mut Execution, clock: &Clock) {
     if (self.ended_at_ms.is_some()) return;
     if (!self.progress.is_over()) {

@@ -1,14 +1,14 @@
 /// The inputs of a run, assembled on chain.
 ///
 /// The values of an execution are references. A leader usually resolves the references off chain.
-/// The chain itself needs the values if a Move function takes them as inputs, or if a tool signs
-/// its answer. In both cases, one transaction resolves the references. `new` finds the references,
-/// `load` takes the values from each invocation that has some, and the last command receives the
-/// ports.
+/// The chain needs the values themselves if a Move function takes them as inputs, or if a tool
+/// signs its answer. In both cases, one transaction resolves the references. `new` finds the
+/// references, `load` takes the values from each invocation that contains values, and the last
+/// command receives the ports.
 ///
-/// The leader pays the gas of all these reads, and is paid per byte. So this module counts ports,
-/// records, loaded values, and the inputs themselves. If the sum exceeds `max_read_bytes` of the
-/// attempt, the leader fails the attempt with the reason `input_invalid`.
+/// The leader pays the gas of all these reads, and is repaid for each byte. So this module counts
+/// ports, records, loaded values, and the inputs themselves. If the sum exceeds `max_read_bytes` of
+/// the attempt, the leader fails the attempt with the reason `input_invalid`.
 module nexus_workflows::inputs;
 
 use nexus_tools::failure;
@@ -28,7 +28,7 @@ use sui::clock::Clock;
 
 // === Errors ===
 
-/// A value is missing: call `load` for each invocation that has one.
+/// A value is missing: call `load` for each invocation that contains a value.
 const EInputsNotLoaded: u64 = 0;
 /// The invocation does not belong to this execution.
 const EWrongExecution: u64 = 1;
@@ -43,8 +43,8 @@ const EInputsTooLarge: u64 = 4;
 
 /// The name of order-only ports. A suffix that starts with `_` may follow.
 const AFTER: vector<u8> = b"_after";
-/// The cost of a port, of each port before it, and of a record, as the number of bytes whose
-/// reading costs as much.
+/// The cost of a port, of each preceding port, and of a record, expressed as a number of read
+/// bytes.
 const PORT_BYTES: u64 = 300;
 const PORT_PAIR_BYTES: u64 = 50;
 const RECORD_BYTES: u64 = 1_000;
@@ -54,12 +54,12 @@ const ITERATION_BYTES: u64 = 1_600;
 /// bytes one by one.
 const ELEMENT_BYTES: u64 = 300;
 const JOINED_BYTES: u64 = 50;
-/// The number of bytes whose reading costs as much as one gas unit of reading the workflow.
+/// The number of bytes that count as one gas unit of reading the workflow.
 const UNIT_BYTES: u64 = 25;
 
 // === Structs ===
 
-/// The inputs of an invocation. Some of them may not be loaded yet.
+/// The inputs of an invocation. Some values may not be loaded yet.
 public struct Inputs {
     invocation: ID,
     names: vector<String>,
@@ -69,14 +69,14 @@ public struct Inputs {
     /// The values to load for ports, and for elements of lists.
     pending: vector<PendingValue>,
     elements: vector<PendingValue>,
-    /// The pages of the workflow that are read, as bits.
+    /// A bit set of the workflow pages that are read.
     pages: u64,
-    /// The bytes read, and their maximum.
+    /// The number of bytes read, and the maximum number.
     read_bytes: u64,
     max_read_bytes: u64,
 }
 
-/// A list for a port, without elements for iterations that have no value.
+/// A gathered list for a port. Iterations without a value do not add an element.
 public struct GatheredList has drop {
     port: u64,
     elements: vector<Option<Value>>,
@@ -85,7 +85,8 @@ public struct GatheredList has drop {
 /// A value in an invocation, for a port or for an element of a list.
 public struct PendingValue has drop {
     source: ID,
-    /// The variant that has the value. None if the variant is certain.
+    /// The variant that has the value. The variant is none if the invocation cannot end in another
+    /// variant.
     variant: Option<String>,
     name: String,
     element: Option<u32>,
@@ -94,7 +95,7 @@ public struct PendingValue has drop {
     position: u64,
 }
 
-/// An edge through which iterations of a region deliver values.
+/// An edge that delivers the values of iterations to a gathered list.
 public struct GatheredEdge has drop {
     edge: u16,
     vertex: u16,
@@ -128,10 +129,10 @@ public fun new(execution: &Execution, dag: &Dag, invocation: &Invocation): Input
     self
 }
 
-/// Take all values that a closed invocation has for the inputs, if any.
+/// Take all values for these inputs from a closed invocation, which may have none.
 ///
-/// Load the elements of lists from the last element to the first, so that no search is needed.
-/// Aborts with `EInputsTooLarge`.
+/// Load the elements of lists from the last element to the first, so that the function does not
+/// have to search for an element. Aborts with `EInputsTooLarge`.
 public fun load(self: &mut Inputs, source: &Invocation) {
     let (id, before) = (object::id(source), self.pending_count());
     let mut i = 0;
@@ -152,7 +153,7 @@ public fun load(self: &mut Inputs, source: &Invocation) {
 
 // === Package functions ===
 
-/// Return the invocation of the inputs.
+/// Return the ID of the invocation to which the inputs belong.
 public(package) fun invocation(self: &Inputs): ID { self.invocation }
 
 /// Return the ports and the bytes read for them, after all values are loaded.
@@ -176,8 +177,9 @@ public(package) fun into_ports(mut self: Inputs): (Ports, u64) {
 
 /// Settle an attempt with the tool's signature of its answer to these inputs.
 ///
-/// The function works as `signed_outcome::settle`. Aborts with `EWrongInputs`, `EInputsNotLoaded`,
-/// `EInputsTooLarge`, `invocation::EWrongExecution`, and as `signed_outcome::settle` does.
+/// The function has the same effect as `signed_outcome::settle`. Aborts with `EWrongInputs`,
+/// `EInputsNotLoaded`, `EInputsTooLarge`, `invocation::EWrongExecution`, and as
+/// `signed_outcome::settle` does.
 public fun settle(
     self: Inputs,
     execution: &Execution,
@@ -221,7 +223,7 @@ public fun open(self: Inputs, execution: &Execution, invocation: &Invocation, to
 
 // === Private functions ===
 
-/// Return inputs without ports.
+/// Return new inputs that do not contain any port yet.
 fun empty(invocation: ID, max_read_bytes: u64): Inputs {
     Inputs {
         invocation,
@@ -239,7 +241,7 @@ fun empty(invocation: ID, max_read_bytes: u64): Inputs {
 /// Return the number of values to load.
 fun pending_count(self: &Inputs): u64 { self.pending.length() + self.elements.length() }
 
-/// Count bytes that are read. Aborts with `EInputsTooLarge`.
+/// Add to the number of bytes read. Aborts with `EInputsTooLarge`.
 fun count(self: &mut Inputs, bytes: u64) {
     self.read_bytes = self.read_bytes + bytes;
     assert!(self.read_bytes <= self.max_read_bytes, EInputsTooLarge);
@@ -277,8 +279,8 @@ fun add_port(
     self.values.push_back(value);
 }
 
-/// Add a reference to a value of a run. If the record of the run has a refusal, return the value
-/// instead.
+/// Add a reference to a value of a run. If the record of the run contains a refusal, return the
+/// value of the port instead.
 fun refer_to(
     self: &mut Inputs,
     record: &RunRecord,
@@ -302,12 +304,12 @@ fun refer_to(
     option::none()
 }
 
-/// Return a port of the failure in a record.
+/// Return the value of a port of the failure that is stored in a record.
 fun failure_port(refusal: &String, name: &String): Value {
     failure::port(refusal, &b"".to_string(), name)
 }
 
-/// Add references to the values of the iterations of a region for a port.
+/// Add references to the values that the iterations of a region deliver to a port.
 fun add_list(
     self: &mut Inputs,
     records: &Records,
@@ -351,7 +353,7 @@ fun add_list(
     self.lists.push_back(GatheredList { port, elements });
 }
 
-/// Return the edges through which a region gathers a list for a port.
+/// Return the edges from which a region gathers the list for a port.
 fun gathered_edges(dag: &Dag, region: &Instance, vertex: u16, input: u8): vector<GatheredEdge> {
     let mut gathered_edges = vector[];
     dag.block(region.block()).gathered_from(vertex, input).do_ref!(|number| {

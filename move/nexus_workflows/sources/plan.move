@@ -1,8 +1,8 @@
 /// The plan of a workflow: its vertices with their ports and edges, and its blocks.
 ///
-/// Vertices, blocks and edges are numbered as in the document. A port is numbered among the input
-/// ports of its vertex. A *path* has a number for each block around a vertex, outermost first. The
-/// number is the iteration of a region, or the round of a loop.
+/// Vertices, blocks and edges have the same numbers as in the document. The number of a port is its
+/// index among the input ports of its vertex. A *path* has a number for each block around a vertex,
+/// outermost first. The number is the iteration of a region, or the round of a loop.
 module nexus_workflows::plan;
 
 use std::ascii::String;
@@ -39,7 +39,7 @@ public use fun collect_sources as CollectEdge.sources;
 
 // === Errors ===
 
-/// The plan exceeds a limit: 32 ports of a vertex, 32 edges of a variant, 32 bytes of a name.
+/// The plan exceeds a limit: 32 ports per vertex, 32 edges per variant, or 32 bytes per name.
 const EPlanTooLarge: u64 = 0;
 /// A row of numbers is too short, or has a number that is too large.
 const EInvalidRow: u64 = 1;
@@ -59,7 +59,7 @@ const NONE: u16 = 0xFFFF;
 /// The number of the first block in fields that hold either a vertex or a block.
 const BLOCKS: u16 = 0x8000;
 
-/// The kinds of edges that affect the target of a value.
+/// The numbers of the edge kinds that affect the target of a value.
 const NORMAL: u16 = 0;
 const FOR_EACH: u16 = 1;
 const DO_WHILE: u16 = 2;
@@ -72,7 +72,7 @@ const STATIC: u16 = 4;
 public struct Vertex has copy, drop, store {
     /// The number of the vertex's tool in the workflow.
     tool: u16,
-    /// The blocks around it, outermost first.
+    /// The enclosing blocks, outermost first.
     blocks: vector<u16>,
     /// The index of the innermost region in `blocks`.
     region: Option<u8>,
@@ -94,16 +94,17 @@ public struct Port has copy, drop, store {
     name: String,
     /// Whether the owner of an execution sets the port's value at the start.
     is_entry: bool,
-    /// Whether it has a default value.
+    /// Whether the port has a default value.
     has_default: bool,
-    /// Whether a `static` edge leads to it.
+    /// Whether a `static` edge leads to the port.
     is_static: bool,
-    /// The sources that may deliver a value to a single run. While one of them may still deliver a
-    /// value, the run does not use a static, entry or default value.
+    /// The sources that may deliver a value to a single run. While one of these sources may still
+    /// deliver a value, the run does not use a static, entry or default value.
     sources: vector<Source>,
 }
 
-/// The source of an edge to a port. `origin` is a vertex, or a region from `BLOCKS` on.
+/// The source of an edge to a port. `origin` is the number of a vertex, or `BLOCKS` plus the number
+/// of a region.
 public struct Source has copy, drop, store {
     origin: u16,
     /// Whether the source delivers only to rounds after the first round (`do_while`).
@@ -112,7 +113,7 @@ public struct Source has copy, drop, store {
     rounds: vector<u8>,
 }
 
-/// A variant and its edges, which are followed together.
+/// A variant and its edges. One step follows all edges of a variant.
 public struct Variant has copy, drop, store {
     name: String,
     edges: vector<Edge>,
@@ -124,7 +125,7 @@ public struct Variant has copy, drop, store {
 /// target is the instance of this block at the target path, and all runs inside receive the value.
 public struct Edge has copy, drop, store {
     number: u16,
-    /// The output port.
+    /// The output port from which the edge leads.
     port: String,
     vertex: u16,
     input: u8,
@@ -144,7 +145,7 @@ public struct Edge has copy, drop, store {
 /// element of a list.
 public struct Block has copy, drop, store {
     is_region: bool,
-    /// The blocks around it, outermost first.
+    /// The enclosing blocks, outermost first.
     enclosing: vector<u16>,
     /// The index of the innermost region in `enclosing`.
     region: Option<u8>,
@@ -152,8 +153,8 @@ public struct Block has copy, drop, store {
     needs: vector<Input>,
     /// The vertices with which each iteration of a region starts.
     cursors: vector<u16>,
-    /// The vertices and blocks that may start when a loop opens. Numbers from `BLOCKS` on are
-    /// blocks.
+    /// The vertices and blocks that may start when a loop opens. A number that is `BLOCKS` or more
+    /// represents a block.
     starts: vector<u16>,
     /// The edges that carry the lists of a region.
     collect_edges: vector<CollectEdge>,
@@ -168,8 +169,8 @@ public struct Input has copy, drop, store {
 /// An edge that carries a list of a region.
 public struct CollectEdge has copy, drop, store {
     edge: Edge,
-    /// The source vertices of the edges that lead to the list. If there are several, one iteration
-    /// could deliver two values.
+    /// The source vertices of the edges that lead to the list. If the list has several sources, one
+    /// iteration could deliver two values.
     sources: vector<u16>,
 }
 
@@ -217,7 +218,7 @@ public(package) fun new_block(
 /// Return a port of a vertex.
 public(package) fun new_input(vertex: u16, port: u8): Input { Input { vertex, port } }
 
-/// Add an input port. `flags` are the sum of 1 for an entry port, 2 for a default value and 4 for a
+/// Add an input port. `flags` are a sum of 1 for an entry port, 2 for a default value and 4 for a
 /// `static` edge. Aborts with `EPlanTooLarge` or `EDuplicatePort`.
 public(package) fun add_port(self: &mut Vertex, name: String, flags: u8) {
     assert!(self.ports.length() < MAX_PORTS, EPlanTooLarge);
@@ -232,8 +233,8 @@ public(package) fun add_port(self: &mut Vertex, name: String, flags: u8) {
     });
 }
 
-/// Add a source to a port. The row has the origin, 1 for `do_while` or else 0, and the rounds.
-/// Aborts with `EPlanTooLarge` or `EInvalidRow`.
+/// Add a source to a port. The row contains the origin, then 1 for `do_while` and 0 otherwise, then
+/// the rounds. Aborts with `EPlanTooLarge` or `EInvalidRow`.
 public(package) fun add_source(self: &mut Vertex, port: u8, row: vector<u16>) {
     assert!((port as u64) < self.ports.length() && row.length() >= 2, EInvalidRow);
     let sources = &mut self.ports[port as u64].sources;
@@ -379,7 +380,7 @@ public(package) fun is_break(self: &Edge): bool { self.kind == BREAK }
 
 public(package) fun edge_is_static(self: &Edge): bool { self.kind == STATIC }
 
-/// Return the target path for a source path.
+/// Return the target path of the edge for the path of a source run.
 public(package) fun edge_target_path(self: &Edge, path: &vector<u32>): vector<u32> {
     let mut place = vector::tabulate!(self.prefix_length as u64, |i| path[i]);
     if (self.is_do_while()) {
@@ -390,7 +391,8 @@ public(package) fun edge_target_path(self: &Edge, path: &vector<u32>): vector<u3
     place
 }
 
-/// Return the source path for a target path. `round` is the round of the loop that the value left.
+/// Return the path of the source run, given the target path. `round` is the round of the loop that
+/// the value left.
 public(package) fun source_path(self: &Edge, place: &vector<u32>, round: u32): vector<u32> {
     let mut path = vector::tabulate!(self.prefix_length as u64, |i| place[i]);
     if (self.is_do_while()) {
@@ -402,10 +404,10 @@ public(package) fun source_path(self: &Edge, place: &vector<u32>, round: u32): v
     path
 }
 
-/// Return whether a value is for the run at this path.
+/// Return whether the run at this path receives a value.
 ///
-/// The value of a `do_while` edge is for all rounds except the first. For any other value, the path
-/// must have a 0 at each position in `rounds`, as far as the path is long enough.
+/// All rounds except the first receive the value of a `do_while` edge. For any other value, the
+/// path must have a 0 at each position in `rounds` that the path contains.
 public(package) fun reaches(is_do_while: bool, rounds: &vector<u8>, path: &vector<u32>): bool {
     if (is_do_while) return path[path.length() - 1] > 0;
     rounds.all!(|at| (*at as u64) >= path.length() || path[*at as u64] == 0)
@@ -452,20 +454,20 @@ public(package) fun gathered_from(self: &Block, vertex: u16, input: u8): &vector
     &self.collect_edges[found.destroy_some()].sources
 }
 
-/// Return whether a number in a field for vertices and blocks is a block. See `block_number`.
+/// Return whether a number that can represent a vertex or a block represents a block.
 public(package) fun is_block(number: u16): bool { number >= BLOCKS }
 
-/// Return the number of a block from its number in a field for vertices and blocks.
+/// Return the number of a block, given a number that `is_block` accepts.
 public(package) fun block_number(number: u16): u16 { number - BLOCKS }
 
-/// Return the origin number of a list that a region gathered.
+/// Return the number that represents a region as the origin of a gathered list.
 public(package) fun region_origin(region: u16): u16 { region + BLOCKS }
 
 // === Private functions ===
 
-/// Return the edge of a row.
+/// Return the edge that a row describes.
 ///
-/// A row has the number of the edge, the vertex and port number of its target, its kind,
+/// A row contains the number of the edge, the vertex and port number of its target, its kind,
 /// `prefix_length`, `zeros`, `scope`, `element`, `left_region`, and the rounds.
 fun edge(port: String, row: vector<u16>): Edge {
     assert!(port.length() <= MAX_NAME_BYTES, EPlanTooLarge);

@@ -1,12 +1,13 @@
 /// The progress of an execution, which consists of its runs and the effects of each closed run.
 ///
-/// A *run* is one use of a vertex: the vertex and a path. A run starts once, when every port that
-/// the plan names has a value. A run ends in one variant, and the values of the variant's ports
-/// flow along its edges in one step. So the set of runs does not depend on the order of events,
-/// except for input conflicts and early ends. `nexus_tools/workflow/semantics/semantics.py`
-/// explains the rules with an example. Tests execute the Move and the Python implementation and
-/// compare them. The implementations differ in one point. In Python, a region closes with its last
-/// run. In Move, `gather` is a separate step, so that the size of a step is bounded.
+/// A *run* is one use of a vertex, and is identified by the vertex and a path. A run starts once,
+/// when every port that the plan names has a value. A run ends in one variant, and the values of
+/// the variant's ports flow along its edges in one step. So the set of runs does not depend on the
+/// order of events, unless an input conflict or an early end occurs.
+/// `nexus_tools/workflow/semantics/semantics.py` explains the rules with an example. Tests execute
+/// the Move and the Python implementation and compare the results. The two implementations differ
+/// in one respect. In Python, a region closes with its last run. In Move, `gather` is a separate
+/// step, so that the size of a step is bounded.
 ///
 /// This module does not handle money or tools, and never aborts because of a document, a tool or a
 /// leader. A `Change` reports the effects of a step.
@@ -22,7 +23,7 @@ use std::ascii::String;
 
 // === Constants ===
 
-/// The variant of a run whose last attempt failed, and the ports of the variant.
+/// The output variant of a run whose last attempt failed, and the ports of this variant.
 const ERR_EVAL: vector<u8> = b"_err_eval";
 const REASON: vector<u8> = b"reason";
 const DETAIL: vector<u8> = b"detail";
@@ -36,7 +37,7 @@ const COMPLETED_WITH_FAILURES: vector<u8> = b"completed_with_failures";
 
 // === Structs ===
 
-/// All runs of an execution.
+/// The progress of all runs of an execution.
 public struct Progress has store {
     records: Records,
     /// The entry group with which the execution started.
@@ -47,11 +48,11 @@ public struct Progress has store {
     /// The number of runs that were requested and are not closed.
     in_flight: u32,
     failures: u32,
-    /// The status if the execution ends early, while runs or regions remain.
+    /// The final status, if the execution ends early while runs or regions remain.
     ending: Option<String>,
 }
 
-/// A failure that no edge handles.
+/// The failure of a run that no edge handles.
 public struct UnhandledFailure has copy, drop, store {
     run: Run,
     reason: String,
@@ -61,7 +62,7 @@ public struct UnhandledFailure has copy, drop, store {
 public struct Change has copy, drop, store {
     /// Runs that became ready.
     ready: vector<Run>,
-    /// Heads of iterations that became ready: a vertex, and the path of the region.
+    /// The vertices whose iterations became ready, each with the path of the region.
     iterations: vector<Run>,
     /// Regions without unfinished runs, which can be gathered.
     finished_regions: vector<Instance>,
@@ -87,7 +88,7 @@ public(package) fun start(
     self
 }
 
-/// Return whether a run is ready and its retry delay is over.
+/// Return whether a run is ready and its retry delay has passed.
 public(package) fun is_due(self: &Progress, run: Run, now_ms: u64): bool {
     if (self.is_ending() || !self.records.has_run(run)) return false;
     let record = self.records.run_record(run);
@@ -222,7 +223,7 @@ public(package) fun end(self: &mut Progress, ending: String) {
 /// Return the records.
 public(package) fun records(self: &Progress): &Records { &self.records }
 
-/// Return the records for changes.
+/// Return a mutable reference to the records.
 public(package) fun records_mut(self: &mut Progress): &mut Records { &mut self.records }
 
 /// Delete the progress of an execution without records.
@@ -233,25 +234,25 @@ public(package) fun delete(self: Progress) {
 
 // === Package functions: views ===
 
-/// Return whether the execution ends early.
+/// Return whether the execution was ended early.
 public(package) fun is_ending(self: &Progress): bool { self.ending.is_some() }
 
-/// Return whether no run or region is left.
+/// Return whether no run is ready or in flight, and no region is open.
 public(package) fun is_over(self: &Progress): bool {
     self.in_flight == 0 && (self.live == 0 || self.is_ending())
 }
 
-/// Return the final status. Only valid if `is_over`.
+/// Return the final status. Call this function only if `is_over` returns true.
 public(package) fun status(self: &Progress): String {
     if (self.is_ending()) *self.ending.borrow()
     else if (self.failures > 0) COMPLETED_WITH_FAILURES.to_ascii_string()
     else COMPLETED.to_ascii_string()
 }
 
-/// Return the name of the variant of a run whose last attempt failed.
+/// Return the name of the output variant of a run whose last attempt failed.
 public(package) fun err_eval(): String { ERR_EVAL.to_ascii_string() }
 
-/// Return whether an edge carries the reason of the run's failure.
+/// Return whether an edge handles the failure of the run.
 public(package) fun handles_failure(dag: &Dag, run: &Run): bool {
     !dag.vertex(run.vertex()).edges(&err_eval()).is_empty()
 }
@@ -314,7 +315,7 @@ public(package) fun min_gather_effort(dag: &Dag, region: u16): u64 {
     effort::min_edges(dag.block(region).collect_edges().length())
 }
 
-/// Return the maximum number of bytes that a start with a group writes.
+/// Return the maximum number of bytes that a start with an entry group writes.
 public(package) fun max_start_bytes(dag: &Dag, group: u8): u64 {
     (*dag.group(group)).fold!(0, |bytes, number| {
         bytes + records::iteration_bytes(dag.vertex(number), 1)
@@ -339,7 +340,7 @@ fun flow(
 ) {
     let (mut followed, mut lengths) = (vector[], vector[]);
     self.records.add_effort(effort::find_ports(edges.length(), ports.values().length()));
-    // An answer has the ports of all edges. A failure has only a reason and a detail.
+    // An answer has the ports of all edges. A failure has only the ports `reason` and `detail`.
     (*edges).filter!(|edge| ports.has(&edge.port())).do_ref!(|edge| {
         let length = ports.list_length(&edge.port());
         if (edge.is_for_each() && length.is_none()) {
@@ -396,8 +397,8 @@ fun deliver(
     instances.do!(|instance| self.open_if_ready(dag, instance, change));
 }
 
-/// Record the value of an iteration for a port with several edges. Return false if a value is
-/// already recorded.
+/// Record that an iteration delivered a value to a port with several edges. Return false if the
+/// iteration has already delivered a value.
 fun add_mark(self: &mut Progress, dag: &Dag, run: &Run, edge: &Edge): bool {
     let region = edge.left_region().destroy_some();
     self.records.note_block_page(region);
@@ -412,7 +413,7 @@ fun add_mark(self: &mut Progress, dag: &Dag, run: &Run, edge: &Edge): bool {
 
 // === Private functions: starts ===
 
-/// Make a run ready if all its values exist.
+/// Make a run ready if all values that it needs exist.
 fun start_if_ready(self: &mut Progress, dag: &Dag, run: Run, change: &mut Change) {
     if (self.is_ending()) return;
     let exists = self.records.has_run(run);
@@ -493,7 +494,7 @@ fun record_conflict(
     self.record_failure(dag, run, b"input_conflict".to_ascii_string(), change);
 }
 
-/// Remove a closed run from the live runs of its region.
+/// Subtract a closed run from the live count of its region.
 fun leave_region(self: &mut Progress, dag: &Dag, vertex: &Vertex, run: &Run, change: &mut Change) {
     if (self.is_ending()) return;
     vertex.region().do!(|depth| self.records.note_block_page(vertex.blocks()[depth as u64]));
@@ -502,7 +503,7 @@ fun leave_region(self: &mut Progress, dag: &Dag, vertex: &Vertex, run: &Run, cha
         let depth = vertex.region().destroy_some() as u64;
         let mut at = depth + 1;
         while (at < run.path().length() && run.path()[at] == 0) at = at + 1;
-        // If a loop inside the iteration is in a later round, the cursor did not create the run.
+        // If a loop inside the iteration is in a later round, the cursor did not start this run.
         if (at == run.path().length()) {
             let instance = records::enclosing(vertex.blocks(), depth, run.path());
             let (cursor, record) = (
@@ -553,7 +554,7 @@ fun max_edges_bytes(dag: &Dag, edges: &vector<Edge>): u64 {
     bytes
 }
 
-/// Return the index of a vertex among the heads of iterations of its region.
+/// Return the index of a vertex among the cursors of its region, or none.
 fun cursor_index(dag: &Dag, vertex: &Vertex, number: u16): Option<u64> {
     let region = vertex.region();
     if (region.is_none()) return option::none();

@@ -1,9 +1,9 @@
 /// The state of an execution, which is a flat map of small records in dynamic fields.
 ///
 /// Each run that waits for values or has started has a record. Each instance of a block that
-/// received a value has a record. Values are references: a record stores the edge that delivered
-/// the value. The path of the record determines the source run. If the value left a loop, `round`
-/// is the round of the source run.
+/// received a value has a record. Values are references, so a record stores only the edge that
+/// delivered the value. The path of the record determines the source run. If the value left a loop,
+/// `round` is the round of the source run.
 module nexus_workflows::records;
 
 use nexus_tools::run::{Self, Run};
@@ -20,17 +20,17 @@ public use fun source_region as Source.region;
 
 // === Constants ===
 
-/// Phases of a run.
+/// The phases of a run.
 const WAITING: u8 = 0;
 const READY: u8 = 1;
 const IN_FLIGHT: u8 = 2;
 const CLOSED: u8 = 3;
 
-/// Phases of a region, after `WAITING`.
+/// The phases of a region that follow `WAITING`.
 const OPEN: u8 = 1;
 const GATHERED: u8 = 2;
 
-/// The bytes of records in storage, excluding the numbers of their paths.
+/// The storage sizes of records in bytes, excluding the numbers of their paths.
 const RUN_BYTES: u64 = 316;
 const INSTANCE_BYTES: u64 = 293;
 const MARK_BYTES: u64 = 289;
@@ -48,21 +48,22 @@ const MAX_DEPTH: u64 = 8;
 public struct Records has store {
     id: UID,
     length: u64,
-    /// The bytes written since `take_bytes`, the effort since `take_effort`, and the pages read
-    /// since `take_pages`, as bits. The sender of a step is paid for all three.
+    /// The bytes written, the effort, and the bit set of pages read. `take_bytes`, `take_effort`
+    /// and `take_pages` reset these values. The sender of a step is paid for all three.
     bytes: u64,
     effort: u64,
     pages: u64,
 }
 
-/// An instance of a block: the block and the path around it. An `Instance` is the key of the
-/// instance's record.
+/// An instance of a block, which consists of the block and the path around it. An `Instance` is the
+/// key of the instance's record.
 public struct Instance has copy, drop, store {
     block: u16,
     path: vector<u32>,
 }
 
-/// The key of a mark. A mark records the value of an iteration for a port with several edges.
+/// The key of a mark. A mark records that an iteration delivered a value to a port with several
+/// edges.
 public struct Mark has copy, drop, store {
     region: u16,
     path: vector<u32>,
@@ -80,19 +81,19 @@ public struct MarkedEdge has copy, drop, store {
 /// The state of a run, and the values that were delivered to this run alone.
 public struct RunRecord has drop, store {
     phase: u8,
-    /// The current or last attempt, from 1.
+    /// The number of the current or last attempt, counted from 1.
     attempt: u8,
     /// The time before which the run is not retried, in ms.
     not_before_ms: u64,
-    /// The last invocation, or 0x0.
+    /// The ID of the last invocation, or 0x0 if the run has no invocation.
     invocation: ID,
     /// The reason why the last attempt was refused, or `port_missing` if its answer lacked a port.
-    /// Otherwise empty.
+    /// Otherwise, the string is empty.
     refusal: String,
     deliveries: vector<Delivery>,
 }
 
-/// A value of a port. `origin` is the vertex or region from which it comes.
+/// A value that was delivered to a port. `origin` is the vertex or region that delivered the value.
 public struct Delivery has copy, drop, store {
     port: u8,
     origin: u16,
@@ -119,8 +120,8 @@ public struct Cursor has copy, drop, store {
     in_flight: u32,
 }
 
-/// A value of a port for all runs inside an instance. If `element` is set, `length` is the length
-/// of the list.
+/// A value that was delivered to a port of all runs inside an instance. If `element` is set,
+/// `length` is the length of the list.
 public struct ScopedValue has copy, drop, store {
     vertex: u16,
     port: u8,
@@ -133,11 +134,11 @@ public struct ScopedValue has copy, drop, store {
     length: u32,
 }
 
-/// The state of a run's ports.
+/// The state of the ports of a run.
 public struct Readiness has drop {
-    /// Whether each port has a value. An element beyond the end of its list counts as a value.
+    /// Whether each port has a value. An element beyond the end of a list counts as a value here.
     has_values: bool,
-    /// Whether no element is beyond the end of its list.
+    /// Whether all required elements exist in their lists.
     is_in_range: bool,
     /// Whether the entry group, or a value for several runs, starts the run.
     is_triggered: bool,
@@ -191,7 +192,7 @@ public(package) fun mark(
     Mark { region, path, vertex, input, iteration }
 }
 
-/// Return a path extended with zeros to this length.
+/// Return the path, extended with zeros to a length of `length`.
 public(package) fun extended(path: &vector<u32>, length: u64): vector<u32> {
     vector::tabulate!(length, |i| if (i < path.length()) path[i] else 0)
 }
@@ -203,7 +204,7 @@ public(package) fun prefix(path: &vector<u32>, length: u64): vector<u32> {
 
 // === Package functions: records ===
 
-/// Return an empty map.
+/// Return an empty map of records.
 public(package) fun new(ctx: &mut TxContext): Records {
     Records { id: object::new(ctx), length: 0, bytes: 0, effort: 0, pages: 0 }
 }
@@ -211,7 +212,7 @@ public(package) fun new(ctx: &mut TxContext): Records {
 /// Return the number of records.
 public(package) fun length(self: &Records): u64 { self.length }
 
-/// Count bytes that other modules write.
+/// Add the number of bytes that another module writes.
 public(package) fun add_bytes(self: &mut Records, bytes: u64) { self.bytes = self.bytes + bytes }
 
 /// Return the bytes written since the last call, and reset the count.
@@ -221,7 +222,7 @@ public(package) fun take_bytes(self: &mut Records): u64 {
     bytes
 }
 
-/// Count effort. A unit is about ten Move instructions.
+/// Add to the effort. A unit is about ten Move instructions.
 public(package) fun add_effort(self: &mut Records, effort: u64) {
     self.effort = self.effort + effort
 }
@@ -243,14 +244,14 @@ public(package) fun note_block_page(self: &mut Records, number: u16) {
     self.pages = self.pages | dag::block_page_bit(number);
 }
 
-/// Return the pages read since the last call as bits, and reset them.
+/// Return a bit set of the pages read since the last call, and reset the set.
 public(package) fun take_pages(self: &mut Records): u64 {
     let pages = self.pages;
     self.pages = 0;
     pages
 }
 
-/// Remove the record of a run. Return false if it does not exist.
+/// Remove the record of a run. Return false if the record does not exist.
 public(package) fun remove_run(self: &mut Records, run: Run): bool {
     if (!self.has_run(run)) return false;
     let _: RunRecord = field::remove(&mut self.id, run);
@@ -258,7 +259,7 @@ public(package) fun remove_run(self: &mut Records, run: Run): bool {
     true
 }
 
-/// Remove the record of an instance of a block. Return false if it does not exist.
+/// Remove the record of a block instance. Return false if the record does not exist.
 public(package) fun remove_instance(self: &mut Records, instance: Instance): bool {
     if (!self.has_instance(instance)) return false;
     let _: InstanceRecord = field::remove(&mut self.id, instance);
@@ -266,7 +267,7 @@ public(package) fun remove_instance(self: &mut Records, instance: Instance): boo
     true
 }
 
-/// Remove a mark. Return false if it does not exist.
+/// Remove a mark. Return false if the mark does not exist.
 public(package) fun remove_mark(self: &mut Records, mark: Mark): bool {
     if (!field::exists_(&self.id, mark)) return false;
     let _: MarkedEdge = field::remove(&mut self.id, mark);
@@ -274,7 +275,7 @@ public(package) fun remove_mark(self: &mut Records, mark: Mark): bool {
     true
 }
 
-/// Delete an empty map.
+/// Delete an empty map of records.
 public(package) fun delete(self: Records) {
     let Records { id, .. } = self;
     id.delete();
@@ -296,7 +297,7 @@ public(package) fun run_record(self: &Records, run: Run): &RunRecord {
     field::borrow(&self.id, run)
 }
 
-/// Return the record of a run for changes.
+/// Return a mutable reference to the record of a run.
 public(package) fun run_record_mut(self: &mut Records, run: Run): &mut RunRecord {
     field::borrow_mut(&mut self.id, run)
 }
@@ -328,10 +329,10 @@ public(package) fun is_ready(self: &RunRecord): bool { self.phase == READY }
 
 public(package) fun is_closed(self: &RunRecord): bool { self.phase == CLOSED }
 
-/// Return the last invocation, or 0x0.
+/// Return the ID of the last invocation, or 0x0 if the run has no invocation.
 public(package) fun invocation(self: &RunRecord): ID { self.invocation }
 
-/// Return the refusal of the last attempt, or an empty string.
+/// Return the reason why the last attempt was refused, or an empty string.
 public(package) fun refusal(self: &RunRecord): String { self.refusal }
 
 public(package) fun attempt(self: &RunRecord): u8 { self.attempt }
@@ -349,7 +350,7 @@ public(package) fun set_invocation(self: &mut Records, run: Run, invocation: ID)
     record.refusal = ascii::string(b"");
 }
 
-/// Set the reason why a run in flight fails. Either its tool was not invoked, or its answer lacks a
+/// Set the reason why a run in flight fails. Either the tool was not invoked, or its answer lacks a
 /// port.
 public(package) fun set_refusal(self: &mut Records, run: Run, reason: String) {
     let length = self.run_record(run).refusal.length();
@@ -488,7 +489,7 @@ public(package) fun is_complete(self: &Readiness): bool { self.has_values && sel
 
 public(package) fun is_triggered(self: &Readiness): bool { self.is_triggered }
 
-/// Return the number of iterations. The `Readiness` must be of the first run of the first
+/// Return the number of iterations. `self` must be the state of the first run of the first
 /// iteration.
 public(package) fun count(self: &Readiness): u32 {
     if (self.has_values) self.count.destroy_or!(0) else 0
@@ -506,7 +507,7 @@ public(package) fun instance_record(self: &Records, instance: Instance): &Instan
     field::borrow(&self.id, instance)
 }
 
-/// Return the record of an instance for changes.
+/// Return a mutable reference to the record of an instance.
 public(package) fun instance_record_mut(
     self: &mut Records,
     instance: Instance,
@@ -555,7 +556,7 @@ public(package) fun open(self: &mut Records, instance: Instance, counts: vector<
     record.cursors = counts.map!(|count| Cursor { next: 0, count, in_flight: 0 });
 }
 
-/// Close a finished region. Return false if it is not open or not finished.
+/// Close a finished region. Return false if the region is not open or not finished.
 public(package) fun gather(self: &mut InstanceRecord): bool {
     let is_finished = self.is_finished();
     if (is_finished) self.phase = GATHERED;
@@ -589,15 +590,15 @@ public(package) fun remove_live(self: &mut InstanceRecord): bool {
     self.live == 0
 }
 
-/// Return the number of iterations that a cursor can start so that at most `parallel` are in
-/// flight.
+/// Return the number of iterations that a cursor can start without exceeding `parallel` iterations
+/// in flight.
 public(package) fun available(self: &InstanceRecord, cursor: u64, parallel: u64): u64 {
     let cursor = &self.cursors[cursor];
     let in_flight = (cursor.in_flight as u64).min(parallel);
     (parallel - in_flight).min((cursor.count - cursor.next) as u64)
 }
 
-/// Mark the next `count` iterations of a cursor as in flight, and return the number of the first.
+/// Mark the next `count` iterations of a cursor as in flight, and return the first number.
 public(package) fun claim_next(self: &mut InstanceRecord, cursor: u64, count: u64): u32 {
     let cursor = &mut self.cursors[cursor];
     let first = cursor.next;
@@ -622,7 +623,7 @@ public(package) fun add_mark(self: &mut Records, mark: Mark, origin: u16, edge: 
     true
 }
 
-/// Return the edge and the source vertex of a mark, or none and 0 if the mark does not exist.
+/// Return the edge and the source vertex of a mark, or (none, 0) if the mark does not exist.
 public(package) fun marked(self: &Records, mark: Mark): (Option<u16>, u16) {
     if (!field::exists_(&self.id, mark)) return (option::none(), 0);
     let MarkedEdge { origin, edge } = field::borrow(&self.id, mark);
@@ -684,7 +685,7 @@ public(package) fun max_delivery_bytes(dag: &Dag, edge: &Edge): u64 {
         + start_bytes * block.starts().length()
 }
 
-/// Return the bytes of the records of `count` iterations of a vertex.
+/// Return the storage size of the records of `count` iterations of a vertex, in bytes.
 public(package) fun iteration_bytes(vertex: &Vertex, count: u64): u64 {
     count * (RUN_BYTES + NUMBER_BYTES * vertex.blocks().length())
 }
@@ -745,7 +746,7 @@ fun applies_to(self: &ScopedValue, path: &vector<u32>): bool {
     self.is_static || plan::reaches(false, &self.rounds, path)
 }
 
-/// Return the location of a value that an edge delivered to the run or instance at `place`.
+/// Return the location of a value that an edge delivered to the run or the instance at `place`.
 fun locate(
     dag: &Dag,
     origin: u16,

@@ -1,23 +1,24 @@
 /// A schedule, which starts and pays for executions of a workflow at planned times or on events.
 ///
-/// The owner agrees once to a standing order. The order has the entry values, the terms and the
-/// funds of each execution, the due times, and the fee of a keeper. A *keeper* is the account that
-/// calls `trigger`. At first only workers of the schedule's leaders may call `trigger`. Later
-/// anyone may.
+/// The owner agrees once to a standing order. The order contains the entry values, the terms and
+/// the funds of each execution, the due times, and the fee of a keeper. A *keeper* is the account
+/// that calls `trigger`. During the leaders' windows, only workers of the schedule's leaders may
+/// call `trigger`. After these windows, anyone may call it.
 ///
-/// Money. A keeper is paid only for an execution that it starts. The keeper receives the exact
+/// *Money.* A keeper is paid only for an execution that it starts. The keeper receives the exact
 /// storage cost of its writes, its gas at the current price, and the fee that the owner chose. The
 /// minimum gas of a transaction is paid once per transaction. The schedule whose execution is the
-/// first object that the transaction creates pays it. So no occurrence is paid twice. A missed or
-/// skipped occurrence, or an occurrence that the funds do not cover, is free of cost. The next
-/// execution reports it. `collect` returns the remaining funds of an execution to the schedule.
+/// first object that the transaction creates pays this minimum. So no occurrence is paid twice. An
+/// occurrence costs nothing if it is missed or skipped, or if the funds do not cover it. The event
+/// of the next execution reports such an occurrence. `collect` returns the remaining funds of an
+/// execution to the schedule.
 ///
-/// Events. The chain cannot verify that an event was emitted. A worker of one of the schedule's
-/// leaders reports it. A dishonest leader can start one execution per pause, up to the daily limit.
-/// The owner can then choose other leaders and reset the cursor.
+/// *Events.* The chain cannot verify that an event was emitted. The chain relies on the report of a
+/// worker of a leader that the schedule lists. A dishonest leader can start one execution per
+/// pause, up to the daily limit. The owner can then choose other leaders and reset the cursor.
 ///
 /// `cancel`, `collect`, `pause` and `delete` are exit paths, which work with every version of the
-/// package and under all settings. So funds are never stuck.
+/// package and under all settings. So an upgrade or a setting can never lock the funds.
 module nexus_workflows::schedule;
 
 use nexus_tools::leader::Leader;
@@ -71,12 +72,12 @@ const ENotPaused: u64 = 12;
 const EScheduleCancelled: u64 = 13;
 /// The schedule is not cancelled: call `cancel` first.
 const EScheduleNotCancelled: u64 = 14;
-/// Some executions of the schedule are not collected: wait until they end, then call `collect`.
+/// Some executions of the schedule are not collected: wait until these end, then call `collect`.
 const EExecutionsNotCollected: u64 = 15;
 
 // === Constants ===
 
-/// The time in which a leader may trigger before the next leader may.
+/// The time for which a leader may trigger before the next leader may also trigger.
 const WINDOW_MS: u64 = 10_000;
 const MAX_FUNDS_PER_EXECUTION_MIST: u64 = 1_000_000_000_000_000;
 const MAX_KEEPER_FEE_MIST: u64 = 1_000_000_000;
@@ -88,20 +89,20 @@ const ENTRY_BYTES: u64 = 276;
 const CURSOR_BYTES: u64 = 24;
 /// An upper bound of the bytes of a new execution, excluding its records, terms and entry values.
 const EXECUTION_BYTES: u64 = 500;
-/// The maximum number of first runs, and of vertices with entry values. Above it, gas grows
-/// steeply.
+/// The maximum number of first runs, and of vertices with entry values. With more vertices, the gas
+/// would grow steeply.
 const MAX_ENTRIES: u64 = 32;
-/// `GAS_UNITS` are the gas units of a transaction that collects one execution and starts one. Each
-/// further execution in the transaction costs `FURTHER_GAS_UNITS`. Each first run and each vertex
-/// with entry values costs `ENTRY_GAS_UNITS`. Each `BYTES_PER_GAS_UNIT` bytes of entry values cost
-/// one unit.
+/// `GAS_UNITS` are the gas units of a transaction that collects one execution and starts another.
+/// Each further execution in the transaction costs `FURTHER_GAS_UNITS`. Each first run and each
+/// vertex with entry values costs `ENTRY_GAS_UNITS`. Each `BYTES_PER_GAS_UNIT` bytes of entry
+/// values cost one unit.
 const GAS_UNITS: u64 = 1_200;
 const FURTHER_GAS_UNITS: u64 = 150;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
-/// The storage cost that Sui does not rebate.
+/// The storage cost of such a transaction that Sui does not rebate.
 const STORAGE_MIST: u64 = 300_000;
-/// The byte that Sui puts before the digest when it derives the ID of an object.
+/// The byte with which Sui prefixes the digest when it derives the ID of an object.
 const OBJECT_ID_SCOPE: u8 = 0xf1;
 
 const COMPLETED: vector<u8> = b"completed";
@@ -131,7 +132,7 @@ public struct ScheduleTriggered has copy, drop {
     planned_at_ms: u64,
     /// The number of earlier planned times that passed without an execution.
     missed: u64,
-    /// The event that made the execution due, if any.
+    /// The event that made the execution due, or none.
     cursor: Option<Cursor>,
     next_at_ms: Option<u64>,
     fee_mist: u64,
@@ -159,7 +160,7 @@ public struct ScheduleActivityChanged has copy, drop {
     next_at_ms: Option<u64>,
 }
 
-/// The owner removed the cursor. Only later events count.
+/// The owner removed the cursor. Only events that are emitted later count.
 public struct ScheduleCursorReset has copy, drop {
     schedule: ID,
     next_at_ms: Option<u64>,
@@ -199,7 +200,7 @@ public struct ScheduleDeleted has copy, drop {
 
 // === Structs ===
 
-/// A shared schedule, which has only the fields that change with each execution.
+/// A shared schedule. The object contains only the fields that change with each execution.
 public struct Schedule has key {
     id: UID,
     dag: ID,
@@ -207,9 +208,10 @@ public struct Schedule has key {
     funds: Balance<SUI>,
     /// The next planned time. For an event schedule, the time from which events count.
     next_at_ms: Option<u64>,
-    /// The last event that triggered the schedule.
+    /// The position of the last event that triggered the schedule.
     cursor: Option<Cursor>,
-    /// The number of executions that the schedule started, and how many of them are not collected.
+    /// The number of executions that the schedule started, and the number of uncollected
+    /// executions.
     started: u64,
     running: u64,
     /// The UTC day of the last start, in days since 1970, and the number of starts on that day.
@@ -221,29 +223,30 @@ public struct Schedule has key {
     is_cancelled: bool,
 }
 
-/// The key of the standing order.
+/// The key of the dynamic field with the standing order.
 public struct StandingOrderKey() has copy, drop, store;
 
 /// The standing order: the terms to which the owner agreed. The order is a dynamic field, so that a
-/// keeper can read it without rewriting it.
+/// transaction of a keeper can read the order without rewriting it.
 public struct StandingOrder has drop, store {
     timing: Timing,
     group: u8,
-    /// The vertices with entry values, the values, and their bytes.
+    /// The vertices with entry values, the values, and the size of the values in bytes.
     vertices: vector<u16>,
     values: vector<Ports>,
     values_bytes: u64,
-    /// The terms of each execution. Their deadline counts from the start of the execution.
+    /// The terms of each execution. The deadline in the terms is relative to the start of the
+    /// execution.
     terms: Terms,
     /// The funds of each execution.
     funds_per_execution_mist: u64,
-    /// The fee of a keeper, in addition to its costs.
+    /// The fee that a keeper receives in addition to its costs.
     keeper_fee_mist: u64,
-    /// Whether an execution may start while another one is active.
+    /// Whether an execution may start while another execution is active.
     overlaps: bool,
-    /// The number of consecutive failures that pauses the schedule. 0 means no limit.
+    /// The number of consecutive failures that pauses the schedule. The value 0 means no limit.
     max_failures: u64,
-    /// The maximum number of executions, if there is one.
+    /// The maximum number of executions, or none.
     max_executions: Option<u64>,
 }
 
@@ -259,12 +262,12 @@ public struct Cursor has copy, drop, store {
 
 // === Public functions: creation ===
 
-/// Create a schedule of executions of `dag`, with terms as for `execution::start`.
+/// Create a schedule of executions of `dag`, with the same terms as `execution::start`.
 ///
 /// Each execution receives `funds_per_execution_mist`, and its keeper earns `keeper_fee_mist`. If
 /// `overlaps` is false, the schedule skips planned times while an execution is active.
-/// `max_failures` consecutive failures pause the schedule. 0 means no limit. Set the entry values
-/// and share the schedule in the same transaction. Aborts with `EAmountTooLarge`,
+/// `max_failures` consecutive failures pause the schedule. The value 0 means no limit. Set the
+/// entry values and share the schedule in the same transaction. Aborts with `EAmountTooLarge`,
 /// `ETooManyEntries`, and as `execution::start` does.
 public fun create(
     registry: &LeaderRegistry,
@@ -374,7 +377,7 @@ public fun set_leader(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
     self.set_leaders(vector[], leader, ctx);
 }
 
-/// Set the second leader, which acts if the first leader does not.
+/// Set the second leader, which acts if the first leader does not act.
 ///
 /// Aborts with `ESameLeader`, and as `set_leader` does.
 public fun set_backup(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
@@ -406,10 +409,10 @@ public fun trigger(
 
 /// Start the due execution and pay the sender, who may be anyone.
 ///
-/// This is possible from 10 s after the start of the last leader's window. `leader` must be a
+/// The call is possible from 10 s after the start of the last leader's window. `leader` must be a
 /// leader of the schedule. Returns false if `leader` is not active, because it would not dispatch
-/// the execution. Also returns false as `trigger` does. Aborts with `ELeaderNotListed`, and as
-/// `trigger` does.
+/// the execution. The function also returns false if `trigger` would return false. Aborts with
+/// `ELeaderNotListed`, and as `trigger` does.
 public fun trigger_by_anyone(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -426,15 +429,15 @@ public fun trigger_by_anyone(
     self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 
-/// Start an execution on an event and pay the sender, a worker of a listed leader.
+/// Start an execution on an event, and pay the sender, who must be a worker of a listed leader.
 ///
-/// Each event counts once, in chain order. `checkpoint`, `transaction` and `event` are the numbers
-/// of the checkpoint, of the transaction in the checkpoint, and of the event in the transaction.
-/// The workers of the leader with index k may call this function from k times 10 s after the end of
-/// the pause. Returns false without an effect if this event or a later event was already reported.
-/// Also returns false during the pause, while another execution is active, or if the funds are
-/// insufficient. Aborts with `EWrongDag`, `ELeaderNotListed`, `ENotWorker`, `ENotEventSchedule`,
-/// `version::EWrongVersion` or `leader_registry::ENotAccepting`.
+/// Each event counts once, and events count in chain order. `checkpoint`, `transaction` and `event`
+/// are the numbers of the checkpoint, of the transaction in the checkpoint, and of the event in the
+/// transaction. The workers of the leader with index k may call this function from k times 10 s
+/// after the end of the pause. Returns false without an effect if this event or a later event was
+/// already reported. The function also returns false during the pause, while another execution is
+/// active, or if the funds are insufficient. Aborts with `EWrongDag`, `ELeaderNotListed`,
+/// `ENotWorker`, `ENotEventSchedule`, `version::EWrongVersion` or `leader_registry::ENotAccepting`.
 public fun trigger_by_event(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -455,12 +458,12 @@ public fun trigger_by_event(
 
 /// Collect an ended execution and its remaining funds. Return whether the call had an effect.
 ///
-/// Anyone may call this function.
-/// Unless executions may overlap, times that were planned while the execution was active are
-/// skipped. If the execution has stopped but not ended, the function takes the funds that no
-/// invocation in flight holds. Call it again after the end for the rest. Returns false without an
-/// effect if the execution is active, was already collected, or does not belong to this schedule.
-/// If the schedule is cancelled, the owner receives the funds.
+/// Anyone may call this function. If executions may not overlap, the function skips times that were
+/// planned while the execution was active. If the execution has stopped but not ended, the function
+/// takes the funds that no invocation in flight holds. Call the function again after the end to
+/// collect the rest. Returns false without an effect if the execution is active, was already
+/// collected, or does not belong to this schedule. If the schedule is cancelled, the owner receives
+/// the funds.
 public fun collect(self: &mut Schedule, execution: &mut Execution): bool {
     let schedule = object::id(self);
     if (!execution.is_collectable_by(schedule)) return false;
@@ -484,7 +487,7 @@ public fun collect(self: &mut Schedule, execution: &mut Execution): bool {
     true
 }
 
-/// Add to the funds. Anyone may call this function. Aborts with `EScheduleCancelled`.
+/// Add a coin to the funds. Anyone may call this function. Aborts with `EScheduleCancelled`.
 public fun refill(self: &mut Schedule, funds: Coin<SUI>) {
     assert!(!self.is_cancelled, EScheduleCancelled);
     let amount_mist = funds.value();
@@ -516,7 +519,8 @@ public fun resume(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     self.emit_activity();
 }
 
-/// Count events from now on, even if they precede the last reported event.
+/// Remove the cursor, so that events from now on count even if they precede the last reported
+/// event.
 ///
 /// Aborts with `ENotOwner`, `ENotEventSchedule` or `EScheduleCancelled`.
 public fun reset_cursor(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
@@ -545,8 +549,8 @@ public fun extend_until(self: &mut Schedule, until_ms: u64, clock: &Clock, ctx: 
     self.plan_next(clock);
 }
 
-/// Set the maximum number of executions, including executions already started. With none, remove
-/// the limit.
+/// Set the maximum number of executions, including executions already started. If the number is
+/// none, remove the limit.
 ///
 /// Aborts with `ENotOwner` or `EScheduleCancelled`.
 public fun set_max_executions(
@@ -598,7 +602,7 @@ public fun owner(self: &Schedule): address { self.owner }
 /// Return the remaining funds in MIST.
 public fun funds_mist(self: &Schedule): u64 { self.funds.value() }
 
-/// Return the next planned time in ms, if there is one.
+/// Return the next planned time in ms, or none.
 public fun next_at_ms(self: &Schedule): Option<u64> { self.next_at_ms }
 
 /// Return whether the schedule is paused.
@@ -650,7 +654,7 @@ fun trigger_in(
     self.start(dag, due, cursor, clock, ctx)
 }
 
-/// Return the occurrence that is due and may start, if any.
+/// Return the occurrence that is due and may start, or none.
 fun due(self: &Schedule, registry: &LeaderRegistry, dag: &Dag, clock: &Clock): Option<Occurrence> {
     registry.check_version();
     registry.check_accepting();
@@ -734,10 +738,10 @@ fun fee_mist(self: &StandingOrder, dag: &Dag, base_units: u64, ctx: &TxContext):
     units * ctx.reference_gas_price() + STORAGE_MIST + self.keeper_fee_mist
 }
 
-/// Return whether an object is the first one that this transaction creates.
+/// Return whether an object is the first object that this transaction creates.
 ///
-/// Sui derives the ID of an object from the digest of the transaction and the object's number in
-/// it.
+/// Sui derives the ID of an object from the transaction digest and the number of objects created
+/// before.
 fun is_first_created(object: ID, ctx: &TxContext): bool {
     let mut bytes = vector[OBJECT_ID_SCOPE];
     bytes.append(*ctx.digest());
@@ -745,7 +749,7 @@ fun is_first_created(object: ID, ctx: &TxContext): bool {
     hash::blake2b256(&bytes) == object.to_bytes()
 }
 
-/// Return the bytes of the terms and the entry values of an execution.
+/// Return the size in bytes of the terms and the entry values of an execution.
 fun bytes(self: &StandingOrder): u64 {
     TERMS_BYTES + self.terms.size() + ENTRY_BYTES * self.values.length() + self.values_bytes
 }
@@ -769,7 +773,7 @@ fun skip(self: &mut Schedule, ended_at_ms: u64): u64 {
     skipped
 }
 
-/// Set the next planned time to the first time from `from_ms` on, unless it is already later.
+/// Set the next planned time to the first time from `from_ms` on, unless the next time is later.
 fun skip_to(self: &mut Schedule, from_ms: u64) {
     if (self.next_at_ms.is_none()) return;
     if (*self.next_at_ms.borrow() >= from_ms) return;
@@ -785,7 +789,7 @@ fun plan_next(self: &mut Schedule, clock: &Clock) {
     event::emit(ScheduleExtended { schedule, next_at_ms, max_executions });
 }
 
-/// Count the status of an ended execution. A cancelled execution does not count.
+/// Update the number of consecutive failures. A cancelled execution does not affect this number.
 fun count_status(self: &mut Schedule, status: &String) {
     let max_failures = self.order().max_failures;
     if (*status == COMPLETED.to_ascii_string()) self.failures = 0

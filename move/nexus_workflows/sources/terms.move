@@ -16,14 +16,14 @@ use std::bcs;
 
 // === Constants ===
 
-/// An upper bound of the bytes of an invocation when it is requested.
+/// An upper bound of the size of an invocation when it is requested, in bytes.
 const INVOCATION_BYTES: u64 = 1_600;
-/// The bytes of an outcome whose rewriting the fees cover, and the gas units for rewriting 1 000
-/// further bytes.
+/// The number of outcome bytes whose rewriting the fees cover, and the gas units for rewriting
+/// 1 000 additional bytes.
 const COVERED_BYTES: u64 = 1_000;
 const REWRITE_GAS_UNITS: u64 = 25;
-/// The bytes of a tool's definition whose reading the effort of a request covers, and the gas units
-/// for reading 1 000 further bytes.
+/// The number of bytes of a tool's definition whose reading the effort of a request covers, and the
+/// gas units for reading 1 000 additional bytes.
 const COVERED_TOOL_BYTES: u64 = 1_000;
 const TOOL_GAS_UNITS: u64 = 15;
 /// The price of effort, in hundredths of a gas unit. Gas becomes more expensive as a transaction
@@ -46,10 +46,10 @@ public struct Terms has drop, store {
     max_outcome_bytes: u64,
     max_steps: u64,
     deadline_ms: u64,
-    /// The bytes of all entry values.
+    /// The total size of all entry values, in bytes.
     entry_bytes: u64,
-    /// The version of the package that started the execution. Only this or a later version can
-    /// continue it.
+    /// The version of the package that started the execution. Only this version or a later version
+    /// can continue the execution.
     version: u64,
 }
 
@@ -92,7 +92,7 @@ public(package) fun with_start(self: &Terms, now_ms: u64): Terms {
 
 public(package) fun set_leaders(self: &mut Terms, leaders: vector<ID>) { self.leaders = leaders }
 
-/// Count the bytes of entry values. Return false if the sum is then too large.
+/// Add to the size of the entry values. Return false if the total size exceeds the limit.
 public(package) fun add_entry(self: &mut Terms, bytes: u64): bool {
     self.entry_bytes = self.entry_bytes + bytes;
     self.entry_bytes <= self.settings.max_ports_bytes()
@@ -111,7 +111,7 @@ public(package) fun deadline_ms(self: &Terms): u64 { self.deadline_ms }
 /// Return whether this version of the package can continue the execution.
 public(package) fun is_supported(self: &Terms): bool { self.version <= dag_registry::version() }
 
-/// Return the reason why this step must not invoke a tool, if any. `number` is the tool's number.
+/// Return the reason why this step must not invoke a tool, or none. `number` is the tool's number.
 public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): Option<String> {
     let max_price_mist = self.max_prices_mist[number as u64];
     if (step > self.max_steps) refused(b"too_many_steps")
@@ -124,8 +124,8 @@ public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): 
     else option::none()
 }
 
-/// Return the maximum cost of `count` requests of a vertex after `steps` steps. A request may be
-/// refused.
+/// Return the maximum cost of `count` requests of a vertex after `steps` steps. The cost also
+/// covers requests that are refused.
 public(package) fun max_requests_mist(
     self: &Terms,
     dag: &Dag,
@@ -151,7 +151,7 @@ public(package) fun max_requests_mist(
 ///
 /// The cost is the sum of the tool's price, the leader's fees with the maximum of read bytes, the
 /// storage of the largest outcome, and `advance` with this outcome. The cost covers `advance` even
-/// if the owner cancels.
+/// if the owner cancels the execution.
 public(package) fun cost_mist(self: &Terms, attempt: &Attempt, tool: &Tool, ctx: &TxContext): u64 {
     let (settle_fee_mist, _) = attempt::fees_mist(&self.settings, ctx);
     let outcome_mist = self.storage_mist(self.max_outcome_bytes)
@@ -179,7 +179,7 @@ public(package) fun effort_mist(effort: u64, ctx: &TxContext): u64 {
     hundredths * ctx.reference_gas_price() / 100
 }
 
-/// Return the payment for the sender of `advance` if it rewrites an outcome of `bytes`.
+/// Return the payment for the sender of `advance`, which rewrites an outcome of `bytes` bytes.
 ///
 /// The fee of the step covers the first `COVERED_BYTES`.
 public(package) fun advance_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
@@ -202,13 +202,13 @@ public(package) fun request_read_mist(dag: &Dag, tool: &Tool, vertex: u16, ctx: 
     read_mist(dag, pages, ctx) + tool_read_mist(tool, ctx)
 }
 
-/// Return the payment for reading a tool to request runs of it.
+/// Return the payment for reading a tool when runs of the tool are requested.
 public(package) fun tool_read_mist(tool: &Tool, ctx: &TxContext): u64 {
     let bytes = tool.definition().size().max(COVERED_TOOL_BYTES) - COVERED_TOOL_BYTES;
     bytes * TOOL_GAS_UNITS * ctx.reference_gas_price() / 1_000
 }
 
-/// Return the bytes of the terms in storage.
+/// Return the storage size of the terms, in bytes.
 public(package) fun size(self: &Terms): u64 { bcs::to_bytes(self).length() }
 
 // === Private functions ===

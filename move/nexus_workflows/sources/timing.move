@@ -1,4 +1,4 @@
-/// The times at which a schedule is due: in an interval, at listed times, or on events.
+/// The times at which a schedule is due, which are periodic, listed, or determined by events.
 ///
 /// Planned times depend only on the timing, not on earlier executions. So a late execution does not
 /// delay the next executions. If several planned times have passed, they count as one occurrence at
@@ -11,9 +11,9 @@ use std::ascii::String;
 
 /// The interval is shorter than 60 seconds or longer than 366 days.
 const EInvalidInterval: u64 = 0;
-/// The times are not 1 to 256 times in ascending order.
+/// The list must contain 1 to 256 times in ascending order.
 const EInvalidTimes: u64 = 1;
-/// The type of the event is not 1 to 512 bytes long.
+/// The type of the event must be 1 to 512 bytes long.
 const EInvalidEvent: u64 = 2;
 /// The pause after an execution is shorter than 10 seconds or longer than 366 days.
 const EInvalidPause: u64 = 3;
@@ -23,7 +23,8 @@ const EInvalidDailyLimit: u64 = 4;
 const EInvalidLateness: u64 = 5;
 /// The schedule does not have a list of times, so no times can be added.
 const ENoTimeList: u64 = 6;
-/// The schedule is not an interval with an end, or the new end is not later.
+/// The schedule does not have an interval with an end, or the new end is not later than the old
+/// end.
 const EInvalidEnd: u64 = 7;
 
 // === Constants ===
@@ -42,13 +43,13 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// The times at which a schedule is due.
 public struct Timing has copy, drop, store {
     plan: Plan,
-    /// The maximum delay of an occurrence after its planned time, if there is one.
+    /// The maximum delay of an occurrence after its planned time, or none.
     max_late_ms: Option<u64>,
 }
 
 /// The planned times.
 public enum Plan has copy, drop, store {
-    /// At an interval from `first_at_ms` to `until_ms`.
+    /// Every `interval_ms`, from `first_at_ms` to `until_ms`.
     Every { interval_ms: u64, first_at_ms: u64, until_ms: Option<u64> },
     At { times: vector<u64> },
     /// On each reported event of this type.
@@ -66,7 +67,7 @@ public struct Occurrence has drop {
 
 // === Public functions ===
 
-/// Return a timing with an interval, from `first_at_ms` on and not after `until_ms`.
+/// Return a timing with an interval that starts at `first_at_ms` and ends at `until_ms`.
 ///
 /// Aborts with `EInvalidInterval` or `EInvalidLateness`.
 public fun every(
@@ -101,7 +102,7 @@ public fun on_event(event: String, pause_ms: u64, max_per_day: u64): Timing {
 
 // === Package functions ===
 
-/// Return whether events make the schedule due.
+/// Return whether events determine when the schedule is due.
 public(package) fun is_on_event(self: &Timing): bool {
     match (&self.plan) {
         Plan::OnEvent { .. } => true,
@@ -109,10 +110,10 @@ public(package) fun is_on_event(self: &Timing): bool {
     }
 }
 
-/// Return the first planned time, if there is one.
+/// Return the first planned time, or none.
 public(package) fun first(self: &Timing): Option<u64> { self.next(0) }
 
-/// Return the first planned time from `from_ms` on, if any. For events, return `from_ms`.
+/// Return the first planned time from `from_ms` on, or none. For events, return `from_ms`.
 public(package) fun next(self: &Timing, from_ms: u64): Option<u64> {
     match (&self.plan) {
         Plan::Every { interval_ms, first_at_ms, until_ms } => {
@@ -127,7 +128,7 @@ public(package) fun next(self: &Timing, from_ms: u64): Option<u64> {
     }
 }
 
-/// Return the first planned time after a start at `now_ms`, if there is one.
+/// Return the first planned time after a start at `now_ms`, or none.
 ///
 /// `started_today` is the number of starts on this UTC day. For events, the time is the end of the
 /// pause, or the start of the next day if the daily limit is reached.
@@ -141,7 +142,7 @@ public(package) fun next_after(self: &Timing, now_ms: u64, started_today: u64): 
     }
 }
 
-/// Return the occurrence that is due now, if there is one. `next_at_ms` is the next planned time.
+/// Return the occurrence that is due now, or none. `next_at_ms` is the next planned time.
 public(package) fun due(self: &Timing, next_at_ms: u64, now_ms: u64): Option<Occurrence> {
     if (now_ms < next_at_ms) return option::none();
     let (planned_at_ms, missed) = match (&self.plan) {
@@ -167,7 +168,8 @@ public(package) fun count(self: &Timing, next_at_ms: u64, until_ms: u64): u64 {
     any.due(next_at_ms, until_ms).map!(|due| due.missed + 1).destroy_or!(0)
 }
 
-/// Append times to a list of times. Drop times before `next_at_ms`, or all old times if it is none.
+/// Append times to a list of times. Drop times before `next_at_ms`, or all old times if
+/// `next_at_ms` is none.
 ///
 /// Aborts with `ENoTimeList` or `EInvalidTimes`.
 public(package) fun add_times(self: &mut Timing, next_at_ms: Option<u64>, more: vector<u64>) {

@@ -1,5 +1,5 @@
-/// Deletion of the records of an execution with a list: each kind on its own, by the owner or by
-/// others.
+/// Tests of the deletion of an execution's records. The owner or other accounts delete each kind of
+/// record separately.
 #[test_only]
 module nexus_workflows::cleaning_record_tests;
 
@@ -35,7 +35,8 @@ const SPLIT: u16 = 0;
 const EACH: u16 = 1;
 const JOIN: u16 = 2;
 
-/// Four runs, a region, and the marks of two iterations that delivered a value to the same list.
+/// The execution has the records of four runs and of a region. The execution also has the marks of
+/// two iterations, which delivered a value to the same list.
 #[test]
 fun owner_removes_each_kind_of_record() {
     let (mut stage, id, mut invocations) = ended();
@@ -105,7 +106,7 @@ fun anyone_removes_all_records_after_7_days() {
         assert!(execution.is_empty());
     });
     stage.delete_execution(EVE, id);
-    // The event names the owner, not the sender.
+    // The event contains the owner of the execution, not the sender.
     assert_eq!(event_bytes<cleaning::ExecutionDeleted>(), vector[field(id), field(BOB)].flatten());
     stage.end();
 }
@@ -137,11 +138,12 @@ use fun request_iterations as Stage.request_iterations;
 use fun settle as Stage.settle;
 use fun with_spread as Stage.with_spread;
 
-/// Return the key of the mark of an iteration for the list.
+/// Return the key of the mark of an iteration for the gathered list.
 fun mark(iteration: u32): Mark { records::mark(0, vector[], JOIN, 0, iteration) }
 
 /// Return an execution of Bob that has just ended, and its four invocations. One of its two
-/// iterations delivered its answer to the list, and the other the reason of its failure.
+/// iterations delivered its answer to the list, and the other iteration delivered the reason of its
+/// failure.
 fun ended(): (Stage, ID, vector<ID>) {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, true);

@@ -1,4 +1,5 @@
-/// Deletion of ended executions: who may do it, and when.
+/// Tests of the deletion of ended executions, with the accounts that may delete them, and the
+/// times.
 #[test_only]
 module nexus_workflows::cleaning_tests;
 
@@ -93,7 +94,7 @@ fun anyone_cleans_and_deletes_after_7_days() {
     stage.collect(schedule, execution);
     stage.runner().advance(WEEK_MS);
     stage.execution_tx!(EVE, execution, |execution, _, _, _, clock, ctx| {
-        // Removing a missing record has no effect.
+        // The removal of a record that does not exist has no effect.
         cleaning::clean_runs(execution, vector[0, 9], vector[vector[], vector[]], clock, ctx);
         cleaning::clean_entries(execution, vector[0, 9], clock, ctx);
         cleaning::clean_instances(execution, vector[0], vector[vector[]], clock, ctx);
@@ -119,7 +120,7 @@ fun clean_invocation_deletes_an_invocation() {
     stage.end();
 }
 
-/// Let Eve remove records of an execution that has just ended.
+/// Let Eve, who is not the owner, remove records of an execution that has just ended.
 macro fun clean_as_other($f: |&mut Execution, &Clock, &mut TxContext|) {
     let (mut stage, _, execution) = started();
     stage.expire(execution);

@@ -1,4 +1,4 @@
-/// Plans that `check_page` rejects. Each test changes one number of a valid plan.
+/// Tests of plans that `check_page` rejects. Each test changes one number of a valid plan.
 #[test_only]
 module nexus_workflows::dag_check_tests;
 
@@ -163,7 +163,8 @@ fun check_rejects_zeros_outside_blocks() {
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
 fun check_rejects_a_for_each_that_enters_no_region() {
     let mut columns = columns();
-    // From the head of the loop to itself, with the region around it.
+    // The edge leads from the head of the loop to itself, but also leaves and enters the region
+    // around it.
     *&mut columns.edges()[ENTER] = vector[1, 3, 0, 1, 1, 0, NONE, 0, NONE];
     columns.publish();
 }
@@ -324,7 +325,7 @@ fun check_rejects_a_duplicate_cursor() {
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
 fun check_rejects_a_cursor_in_an_inner_region() {
     let mut columns = columns();
-    // The loop around the region becomes a region.
+    // This change turns the loop around the region into a region.
     *&mut columns.are_regions()[1] = true;
     *&mut columns.starts()[1] = vector[];
     *&mut columns.cursors()[1] = vector[6];

@@ -1,4 +1,4 @@
-/// Columns that cannot be added to a draft.
+/// Tests of columns that cannot be added to a draft.
 #[test_only]
 module nexus_workflows::dag_columns_tests;
 

@@ -1,4 +1,4 @@
-/// Drafts: who may start one, under which FQN, and what it stores.
+/// Tests of drafts, with the accounts that may start a draft, the valid FQNs, and the stored data.
 #[test_only]
 module nexus_workflows::dag_draft_tests;
 
@@ -125,7 +125,7 @@ fun draft_fails_while_the_registry_does_not_accept() {
 fun draft_checks_the_fqn_before_the_name() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
-        // The name is taken.
+        // A tool already has this name, but the function checks the FQN first.
         let fqn = b"xyz.example.add@02".to_ascii_string();
         let (dag, name) = dag::draft(dags, tools, fqn, b"".to_string(), b"", vector[], ctx);
         dag.save_draft(ctx);

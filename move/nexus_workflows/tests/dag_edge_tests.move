@@ -1,5 +1,5 @@
-/// Edges and lists in an otherwise valid plan: those that are just allowed, and those that are
-/// rejected.
+/// Tests of edges and lists in an otherwise valid plan. Some edges and lists are allowed at a
+/// limit, and the others are rejected.
 #[test_only]
 module nexus_workflows::dag_edge_tests;
 
@@ -163,7 +163,7 @@ fun check_rejects_a_collect_for_an_unlisted_vertex() {
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
 fun check_rejects_a_list_that_stays_in_the_region() {
     let mut columns = columns();
-    // The break edge of the loop leads there, but does not leave a region.
+    // The `break` edge of the loop leads to the same port, but does not leave a region.
     columns.add_list(0, vector[11, 3, 0, 0, 1, 0, NONE, NONE, NONE], vector[2]);
     columns.publish();
 }

@@ -1,4 +1,4 @@
-/// Checks of nested blocks, of which the workflow of `dag_runner` has few.
+/// Tests of checks of nested blocks, with workflows that have more nested blocks than `dag_runner`.
 #[test_only]
 module nexus_workflows::dag_nesting_tests;
 
@@ -49,7 +49,7 @@ fun check_accepts_a_cursor_in_a_loop_that_opens_with_the_region() {
     columns.need(1, 1);
     *&mut columns.cursors()[0] = vector[1];
     columns.add_edge(0, b"ok", vector[0, 1, 0, 1, 0, 0, 0, 0, NONE, 1]);
-    // A further round is not another start, whether the region needs the port or not.
+    // A later round does not start the iteration again, whether or not the region needs the port.
     columns.add_port(1, b"last", 0);
     columns.add_edge(1, b"ok", vector[1, 1, 1, 2, 2, 0, NONE, NONE, NONE]);
     assert!(columns.is_published());
@@ -139,8 +139,8 @@ fun check_rejects_a_start_of_a_loop_inside() {
 
 // === Setup ===
 
-/// Return columns without edges. Vertices 0 and 3 are outside, 2 is in the outer block, and 1 in
-/// the inner one.
+/// Return columns without edges. Vertices 0 and 3 are outside all blocks, vertex 2 is in the outer
+/// block, and vertex 1 is in the inner block.
 fun nested(is_outer_region: bool, is_inner_region: bool): Columns {
     let mut columns = columns();
     *columns.are_regions() = vector[is_outer_region, is_inner_region];
@@ -171,7 +171,7 @@ fun nested(is_outer_region: bool, is_inner_region: bool): Columns {
     columns
 }
 
-/// Make a block need the first port of a vertex.
+/// Make the first port of a vertex a required port of a block.
 fun need(columns: &mut Columns, block: u64, vertex: u16) {
     columns.needs()[block].push_back(vertex);
     columns.needed_ports()[block].push_back(0);

@@ -1,4 +1,4 @@
-/// Workflows with several pages, and with the exact limits.
+/// Tests of workflows with several pages, and of workflows at the exact limits.
 #[test_only]
 module nexus_workflows::dag_pages_tests;
 
@@ -64,7 +64,7 @@ fun page_may_have_one_entry() {
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
         add_blocks(&mut dag, 1);
-        // A page of blocks without vertices can be checked.
+        // A page of blocks can be checked before vertices are added.
         dag.check_page(0);
         add_vertices(&mut dag, 1);
         dag.check_page(0);
@@ -253,8 +253,8 @@ fun add_edges_rejects_fewer_rows() {
 
 // === Setup ===
 
-/// Write nested blocks 0, 64 and 65, with vertex 64 inside. `beginning` lists the groups that start
-/// with it.
+/// Write the nested blocks 0, 64 and 65, with vertex 64 inside them. `beginning` lists the entry
+/// groups that start with this vertex.
 fun write_two_pages(dag: &mut Dag, beginning: vector<u8>) {
     add_blocks(dag, 64);
     dag.add_blocks(
@@ -281,7 +281,7 @@ fun write_two_pages(dag: &mut Dag, beginning: vector<u8>) {
     dag.add_defaults(64, value::ports(vector[port], vector[value::inline(b"7")]));
 }
 
-/// Write sibling blocks 0 and 1, and block 2 inside block 0.
+/// Write the blocks 0 and 1, neither of which contains the other, and block 2 inside block 0.
 fun write_blocks(dag: &mut Dag) {
     let none = vector[vector[], vector[], vector[]];
     dag.add_blocks(

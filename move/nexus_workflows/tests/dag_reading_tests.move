@@ -1,4 +1,4 @@
-/// Limits of the size of a workflow and its pages, and the payment for reading them.
+/// Tests of the size limits of a workflow and its pages, and of the payment for reading them.
 #[test_only]
 module nexus_workflows::dag_reading_tests;
 
@@ -36,8 +36,8 @@ const LEE: address = @0x1;
 const ADD: vector<u8> = b"xyz.example.add@1";
 const FLOW: vector<u8> = b"xyz.example.large@1";
 const MAX_PAGE_BYTES: u64 = 65_536;
-/// The gas units for reading the largest page (196 608 thousandths) and a workflow of about 300
-/// bytes, less the 30 units that fees cover.
+/// The gas units for reading the largest page and a workflow of about 300 bytes, minus the 30 units
+/// that fees cover. The page costs 196 608 thousandths of a gas unit.
 const UNITS: u64 = 169;
 
 // === Sizes ===
@@ -58,7 +58,8 @@ fun check_rejects_vertices_with_one_byte_more() {
     });
 }
 
-/// Each of 64 blocks delivers 32 lists, each from 12 vertices. The page is too large.
+/// Each of 64 blocks delivers 32 lists, and each list has 12 source vertices. So the page is too
+/// large.
 #[test, expected_failure(abort_code = dag::EPlanTooLarge)]
 fun check_rejects_a_page_of_blocks_above_64_kib() {
     with_draft!(|dag| {
@@ -98,7 +99,7 @@ fun read_units_count_each_page_beyond_the_fees() {
     let id = stage.dag();
     let dag = stage.runner().next_tx(ALICE).take_immutable_by_id<Dag>(id);
     let head = 15 * bcs::to_bytes(&dag).length();
-    // 64 blocks take 7 bytes each, and the page 1 more.
+    // Each of the 64 blocks has 7 bytes, and the page has 1 additional byte.
     assert_eq!(dag.read_units(0), 0);
     assert_eq!(dag.read_units(dag::block_page_bit(63)), 0);
     assert_eq!(dag.read_units(dag::vertex_page_bit(63)), (head + 3 * MAX_PAGE_BYTES) / 1_000 - 30);
@@ -116,8 +117,8 @@ fun read_units_count_each_page_beyond_the_fees() {
 
 // === Payments ===
 
-/// A request has 150 units of effort and stores 469 bytes. An `advance` stores nothing; its step
-/// costs 1 000 gas units and 150 000 MIST.
+/// A request has 150 units of effort and stores 469 bytes. A call of `advance` does not store
+/// bytes. The step of `advance` costs 1 000 gas units and 150 000 MIST.
 #[test]
 fun request_and_advance_pay_for_reading_the_page() {
     let mut stage = large();
@@ -128,7 +129,7 @@ fun request_and_advance_pay_for_reading_the_page() {
         let before_mist = execution.funds_mist();
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
         assert_paid_at_most(LEE, 3_616_900 + UNITS * 1_000);
-        // The attempt costs 9 480 000 MIST in addition.
+        // The request also prepays the attempt, which costs 9 480 000 MIST.
         assert_eq!(before_mist - execution.funds_mist(), 13_096_900 + UNITS * 1_000);
     });
     stage.settle(b"ok", port(b"out", b"1"));
@@ -149,7 +150,8 @@ fun request_requires_funds_for_reading() {
     stage.end();
 }
 
-/// Each gas unit counts as 25 bytes. The port counts as 300 bytes, and its 6 bytes count twice.
+/// Each gas unit counts as 25 read bytes. The port counts as 300 bytes, and its 6 bytes count
+/// twice.
 #[test]
 fun inputs_count_the_read_pages() {
     let mut stage = large();
@@ -167,8 +169,8 @@ fun inputs_count_the_read_pages() {
     stage.end();
 }
 
-/// The keeper reads the same page. For a small page, it is paid 1 180 gas units, 300 000 MIST and a
-/// fee of 300 000.
+/// The keeper reads the same page. For a small page, the keeper is paid 1 180 gas units,
+/// 300 000 MIST of storage, and a fee of 300 000 MIST.
 #[test]
 fun keeper_is_paid_for_reading_the_page() {
     let mut stage = large();
@@ -189,7 +191,7 @@ use fun refill as Stage.refill;
 use fun request as Stage.request;
 use fun settle as Stage.settle;
 
-/// Return a stage with a workflow of one run, whose page has the maximum size.
+/// Return a stage with a workflow that has one run, and whose page has the maximum size.
 fun large(): Stage {
     let mut stage = schedule_runner::start();
     let mut id = @0x0.to_id();
@@ -216,10 +218,11 @@ fun large(): Stage {
     stage
 }
 
-/// Add 64 vertices with this number of bytes. A group starts with the first vertex, if there is a
-/// group.
+/// Add 64 vertices, whose page has `bytes` bytes. If the workflow has an entry group, the group
+/// starts with the first vertex.
 ///
-/// A vertex has 19 bytes, and a port 5 in addition to its name. The page has 1, and the group 1.
+/// A vertex has 19 bytes, and a port has 5 bytes in addition to its name. The page and the group
+/// add 1 byte each.
 fun write_page(dag: &mut Dag, bytes: u64) {
     let has_group = dag.groups() > 0;
     dag.add_vertices(

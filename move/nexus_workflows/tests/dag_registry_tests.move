@@ -1,4 +1,4 @@
-/// The registry of workflows, and its permit.
+/// Tests of the registry of workflows and of its permit.
 #[test_only]
 module nexus_workflows::dag_registry_tests;
 

@@ -1,5 +1,5 @@
 /// A workflow with a region that contains a loop, and a loop that contains a region. Each test
-/// changes one number of it.
+/// changes one number of this workflow.
 ///
 ///
 ///     0 source ──for_each──▶ [region 0: 1 ──▶ [loop 2: 2 ⟲ ] ──break──▶ 3 ] ──collect──▶ 4
@@ -23,7 +23,7 @@ const FLOW: vector<u8> = b"xyz.example.flow@1";
 const NONE: u16 = 0xFFFF;
 const BLOCKS: u16 = 0x8000;
 
-/// The arguments of the `add_…` functions, as columns.
+/// The arguments of the `add_…` functions of a draft, as columns.
 public struct Columns has drop {
     groups: vector<vector<u16>>,
     are_regions: vector<bool>,
@@ -183,7 +183,7 @@ public fun add_port(self: &mut Columns, vertex: u8, name: vector<u8>, flags: u8)
     self.flags.push_back(flags);
 }
 
-/// Add a list of a region.
+/// Add a list that a region gathers.
 public fun add_list(self: &mut Columns, block: u8, row: vector<u16>, sources: vector<u16>) {
     self.collect_blocks.push_back(block);
     self.collect_edges.push_back(row);
@@ -255,7 +255,7 @@ public macro fun with_draft($f: |&mut Dag|) {
     runner.end();
 }
 
-/// Run a transaction that reads the workflow of the columns.
+/// Run a transaction that reads the workflow that `columns` describes.
 public macro fun with_dag($f: |&Dag|) {
     with_draft!(|dag| {
         columns().write(dag);
@@ -265,7 +265,7 @@ public macro fun with_dag($f: |&Dag|) {
 
 public fun publish(self: Columns) { self.is_published(); }
 
-/// Return whether the workflow of the columns is published.
+/// Try to publish the workflow that the columns describe, and return whether this succeeded.
 public fun is_published(self: Columns): bool {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {

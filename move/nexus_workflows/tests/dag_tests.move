@@ -1,4 +1,4 @@
-/// Drafts and published workflows.
+/// Tests of drafts and published workflows.
 #[test_only]
 module nexus_workflows::dag_tests;
 
@@ -92,7 +92,7 @@ fun add_vertices_stores_the_columns() {
 #[test]
 fun target_path_and_source_path_are_inverse() {
     with_dag!(|dag| {
-        // Into the loop, to the next round, out of the loop.
+        // The three edges lead into the loop, to the next round, and out of the loop.
         let (enter, _) = dag.vertex(1).edge_of(1);
         assert_eq!(enter.target_path(&vector[7]), vector[7, 0]);
         assert_eq!(enter.source_path(&vector[7, 0], 0), vector[7]);

@@ -1,4 +1,4 @@
-/// Executions that a schedule starts, their remaining funds, and their deletion.
+/// Tests of executions that a schedule starts, of their remaining funds, and of their deletion.
 #[test_only]
 module nexus_workflows::execution_end_tests;
 
@@ -62,7 +62,8 @@ fun execution_keeps_its_settings_after_a_change() {
     stage.runner().configure_leaders(false);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
-        // At one MIST per byte, the payment would be less than the earlier 13 096 900.
+        // With the new settings of one MIST per byte, the payment would be less than
+        // 13 096 900 MIST.
         assert_eq!(execution.funds_mist(), 100_000_000 - 13_096_900);
     });
     stage.end();
@@ -81,7 +82,7 @@ fun entry_returns_the_value_of_a_vertex_and_port() {
         assert_eq!(execution.entry(0, &b), option::none());
         assert_eq!(execution.entry(7, &a), option::none());
         assert_eq!(execution.entry(1, &a), option::none());
-        // The values of other vertices remain.
+        // The entry values of other vertices are not removed.
         execution.remove_entry(7);
         execution.remove_entry(7);
         assert_eq!(execution.entry(7, &b), option::none());
@@ -92,7 +93,8 @@ fun entry_returns_the_value_of_a_vertex_and_port() {
 
 // === Schedules ===
 
-/// An object of 143 bytes, fields of 242 bytes, and one record of 316 bytes.
+/// The stored bytes are 143 bytes for the object, 242 bytes for its fields, and 316 bytes for one
+/// record.
 #[test]
 fun start_scheduled_returns_the_stored_bytes() {
     let mut stage = schedule_runner::start();
@@ -118,7 +120,7 @@ fun start_scheduled_returns_the_stored_bytes() {
         assert_eq!(execution.entry(3, &a), option::some(port(b"a", b"33").port(&a)));
         assert!(!execution.is_collectable_by(SCHEDULE.to_id()));
     });
-    // The keeper pays for the first record. The requester is not paid for it again.
+    // The start already counted the first record, so the requester is not paid for this record.
     assert!(stage.request(LEE, id));
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
         assert_eq!(execution.funds_mist(), FUNDS_MIST - 13_096_900);
@@ -126,7 +128,8 @@ fun start_scheduled_returns_the_stored_bytes() {
     stage.end();
 }
 
-/// An object of 143 bytes, fields of 242 bytes, and a time of 8 bytes.
+/// The stored bytes are 143 bytes for the object, 242 bytes for its fields, and 8 bytes for the
+/// time.
 #[test]
 fun scheduled_execution_without_runs_ends_and_keeps_its_funds() {
     let mut stage = schedule_runner::start();
@@ -189,7 +192,8 @@ fun execution_is_empty_without_records_invocations_and_entries() {
     assert!(stage.advance(LEE, id));
     let invocation = stage.runner().next_tx(BOB).take_shared_by_id<Invocation>(invocation);
     stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| {
-        // One record, one invocation and two entries are removed in turn.
+        // The test removes one record, one invocation and the entry values of two vertices, one
+        // after another.
         assert!(!execution.is_empty());
         execution.remove_entry(0);
         assert!(!execution.is_empty());
@@ -257,8 +261,8 @@ use fun settle as Stage.settle;
 use fun with_fan as Stage.with_fan;
 use fun with_nothing_to_do as Stage.with_nothing_to_do;
 
-/// Return an execution of Bob with a duration of 10 minutes and entry values of two vertices, and
-/// the stored bytes.
+/// Return an execution of Bob with a duration of 10 minutes and with entry values of two vertices.
+/// Also return the number of stored bytes.
 fun start_scheduled(stage: &mut Stage): (ID, u64) {
     let (dag, lee) = (stage.dag(), stage.lee());
     let scenario = stage.runner().next_tx(EVE);
@@ -297,7 +301,7 @@ fun start_scheduled(stage: &mut Stage): (ID, u64) {
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(leader);
     test_scenario::return_shared(registry);
-    // Fees cover reading such a small workflow.
+    // The fees already cover reading a small workflow, so no gas units are added.
     assert_eq!(read_units, 0);
     (id, bytes)
 }

@@ -1,9 +1,10 @@
-/// The payments of each step of an execution, exact to the MIST.
+/// Tests of the exact payments of each step of an execution, in MIST.
 ///
-/// Storing a byte costs 7 600 MIST. The record of a run has 316 bytes. Its invocation has 469 bytes
-/// with one leader and an empty path. Each number of a path takes 4 more. An attempt costs 9 480
-/// 000 MIST: the price of 5 000 000, 3 670 000 for settling (2 670 000 for failing), and 100 bytes
-/// of an outcome. Each unit of effort costs 350 MIST. A request has 150 units.
+/// Storing a byte costs 7 600 MIST. The record of a run has 316 bytes. The invocation of a run has
+/// 469 bytes if it has one leader and an empty path. Each number of a path adds 4 bytes. An attempt
+/// costs 9 480 000 MIST. This amount is the sum of the price of 5 000 000 MIST, 3 720 000 MIST for
+/// settling and `advance`, and the storage of 100 bytes of an outcome. Failing and `advance` cost
+/// 2 720 000 MIST. Each unit of effort costs 350 MIST. A request has 150 units of effort.
 #[test_only]
 module nexus_workflows::execution_money_tests;
 
@@ -43,20 +44,24 @@ const LEE: address = @0x1;
 const FUNDS_MIST: u64 = 100_000_000;
 const PRICE_MIST: u64 = 5_000_000;
 
-/// 469 bytes, and the effort.
+/// The payment for requesting an invocation, which is the storage of 469 bytes and the effort.
 const INVOCATION_MIST: u64 = 3_616_900;
-/// The funds that a request requires: an attempt, 316 bytes of a record, 1 600 bytes of an
-/// invocation, and the effort.
+/// The funds that a request requires. The funds cover an attempt, 316 bytes of a record,
+/// 1 600 bytes of an invocation, and the effort.
 const REQUEST_MIST: u64 = 24_094_100;
-/// The same for an iteration, whose record has one path number.
+/// The funds that the request of an iteration requires. The record of an iteration has a path with
+/// one number.
 const ITERATION_MIST: u64 = 24_124_500;
-/// 1 670 000 MIST, 14 bytes of `price_too_high`, and the effort.
+/// The payment for a refusal, which is the fee of 1 670 000 MIST, the storage of 14 bytes of
+/// `price_too_high`, and the effort.
 const REFUSAL_MIST: u64 = 1_828_900;
-/// The cost of a request: an attempt, and its invocation.
+/// The cost of a request, which is the payment for an attempt and for its invocation.
 const REQUESTED_MIST: u64 = 13_096_900;
-/// The payment for `advance`: 1 050 gas units, and 1 500 bytes of records for 100 MIST each.
+/// The payment for `advance`, which is 1 050 gas units and 100 MIST for each of 1 500 bytes of
+/// records.
 const STEP_MIST: u64 = 1_200_000;
-/// The cost of splitting a list of four: a request and the region, less the refund of the outcome.
+/// The cost of splitting a list of four elements. The cost is a request and the region, minus the
+/// refund for the unused bytes of the outcome.
 const SPLIT_MIST: u64 = 15_061_100;
 
 // === Deliveries to one run ===
@@ -75,7 +80,8 @@ fun owner_pays_for_storage_and_answer_and_receives_the_rest() {
     let invocation = stage.last_invocation();
     assert_eq!(invocation.payment_mist(), 9_480_000);
     test_scenario::return_shared(invocation);
-    // 2 bytes of the variant and 11 of the ports cost 98 800 MIST. 661 200 of 760 000 remain.
+    // The 2 bytes of the variant and the 11 bytes of the ports cost 98 800 MIST. So 661 200 of the
+    // 760 000 MIST for the outcome remain.
     stage.settle(b"ok", port(b"result", b"3"));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
@@ -113,7 +119,7 @@ fun request_succeeds_with_the_exact_funds() {
     let mut stage = schedule_runner::start();
     let id = stage.start_execution(terms().with_funds(REQUEST_MIST));
     assert!(stage.request(LEE, id));
-    // The funds were sufficient.
+    // The funds were sufficient, so no event reports a shortage.
     assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 0);
     assert_eq!(stage.funds_mist(id), REQUEST_MIST - REQUESTED_MIST);
     stage.end();
@@ -157,7 +163,7 @@ fun refused_run_is_retried_only_after_a_delay() {
     let id = stage.start_execution(terms().with_prices(vector[PRICE_MIST - 1]));
     assert!(stage.request(LEE, id));
     assert_eq!(stage.funds_mist(id), FUNDS_MIST - REFUSAL_MIST);
-    // The second of two attempts is 5 s later.
+    // The second attempt is possible only after 5 s.
     assert!(!stage.request(LEE, id));
     stage.runner().advance(5_000);
     assert!(stage.request(LEE, id));
@@ -195,7 +201,8 @@ fun second_attempt_costs_the_same_without_a_new_record() {
     assert!(stage.request(LEE, id));
     stage.fail();
     assert!(stage.advance(EVE, id));
-    // 9 480 000 less 1 520 000 and 1 200 000 were refunded.
+    // The refund was 9 480 000 MIST minus the failure fee of 1 520 000 and the payment of
+    // 1 200 000.
     assert_eq!(stage.funds_mist(id), 93_663_100);
     stage.runner().advance(5_000);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
@@ -212,9 +219,9 @@ fun second_attempt_costs_the_same_without_a_new_record() {
 
 // === Effects of an outcome ===
 
-/// Four edges may write 357 bytes each and write 325. A missing port would write 12 more. Each edge
-/// has at least 95 units of effort, here 102. The answer has the maximum of 200 bytes, so only the
-/// payment for `advance` is refunded.
+/// Each of the four edges can write at most 357 bytes, and writes 325 bytes. A missing port would
+/// add 12 bytes. Each edge has at least 95 units of effort, and has 102 units in this test. The
+/// answer has the maximum size of 200 bytes, so only the payment for `advance` is refunded.
 #[test]
 fun advance_pays_for_its_effects() {
     let mut stage = schedule_runner::start();
@@ -230,8 +237,9 @@ fun advance_pays_for_its_effects() {
     stage.end();
 }
 
-/// 32 edges have 95 units of effort each, and 2 for the one port of the answer. Each of their
-/// vertices has 20, and 5 for each of 26 ports: 7 904 of 8 000 units.
+/// Each of the 32 edges has 95 units of effort, and 2 units for the only port of the answer. Each
+/// target vertex has 20 units, and 5 units for each of its 26 ports. The total is 7 904 of at most
+/// 8 000 units.
 #[test]
 fun check_accepts_a_step_at_the_effort_limit() {
     let mut stage = schedule_runner::start();
@@ -246,8 +254,9 @@ fun check_rejects_a_step_above_the_effort_limit() {
     abort
 }
 
-/// Each of the 32 edges has 95 units of effort, two lookups of the region 20 each, its need 2, and
-/// the vertex 20 and 5 per port. All edges together have 64 for the port of the answer.
+/// Each of the 32 edges has 95 units of effort. For each edge, two lookups of the region have
+/// 20 units each, and the required port of the region has 2 units. The target vertex of each edge
+/// has 20 units plus 5 units per port. All edges together have 64 units for the port of the answer.
 #[test]
 fun check_accepts_a_region_step_at_the_effort_limit() {
     let mut stage = schedule_runner::start();
@@ -273,7 +282,7 @@ fun advance_waits_until_the_funds_cover_its_effects() {
         assert!(!execution.advance(dag, invocation, clock, ctx));
         let short = vector[field(id), field(BOB), field(12_277_000u64), field(12_276_999u64)];
         assert_eq!(event_bytes<execution::ExecutionUnderfunded>(), short.flatten());
-        // No payment was taken.
+        // The unspent payment was not withdrawn from the invocation.
         assert_eq!(invocation.payment_mist(), STEP_MIST);
         assert_eq!(execution.funds_mist(), 11_076_999);
         assert_paid_at_most(EVE, 0);
@@ -301,7 +310,7 @@ fun cancel_refunds_all_funds_that_are_not_in_flight() {
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
         assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 0);
-        // The answer has 10 of 100 bytes, so 684 000 MIST of the payment remain.
+        // The answer has 10 of the maximum 100 bytes, so 684 000 MIST of the payment remain.
         assert_paid_at_most(EVE, STEP_MIST);
         assert_paid_at_most(BOB, 684_000);
     });
@@ -311,15 +320,17 @@ fun cancel_refunds_all_funds_that_are_not_in_flight() {
 
 // === Iterations ===
 
-/// A list of four has 21 bytes with its variant, so 600 400 MIST are refunded. The value in the
-/// region takes 312 bytes and its cursor 12: 2 462 400 MIST, and 290 units of effort.
+/// A list of four elements and its variant have 21 bytes, so 600 400 MIST are refunded. The value
+/// in the region has 312 bytes and the cursor has 12 bytes, which cost 2 462 400 MIST. The step
+/// also costs 290 units of effort.
 #[test]
 fun request_iterations_requests_two_of_four_when_funds_cover_two() {
     let mut stage = schedule_runner::start();
     let id = stage.split_in(4, SPLIT_MIST + 2 * ITERATION_MIST);
     assert_eq!(stage.funds_mist(id), 2 * ITERATION_MIST);
     assert_eq!(stage.request_iterations(id, 32), 2);
-    // 320 bytes of a record and 473 of an invocation each, and the effort.
+    // Each iteration stores 320 bytes of a record and 473 bytes of an invocation, and costs the
+    // effort of a request.
     assert_eq!(stage.funds_mist(id), 2 * (ITERATION_MIST - 9_480_000 - 6_079_300));
     stage.end();
 }
@@ -332,7 +343,7 @@ fun request_iterations_requests_one_when_one_mist_is_missing() {
     stage.end();
 }
 
-/// The page has about 20 000 bytes, and a request also pays for reading them.
+/// The page has about 20 000 bytes, and a request also pays for reading the page.
 #[test]
 fun request_iterations_requests_two_when_funds_cover_reading() {
     let mut stage = schedule_runner::start();
@@ -351,7 +362,7 @@ fun request_iterations_requests_two_when_funds_cover_reading() {
     let enough = stage.start_execution(terms().with_funds(spent_mist + 2 * ITERATION_MIST));
     stage.split_list(enough);
     assert_eq!(stage.request_iterations(enough, 32), 2);
-    // The funds do not cover one iteration.
+    // These funds are 1 MIST less than one iteration requires.
     let underfunded = stage.start_execution(terms().with_funds(spent_mist + ITERATION_MIST - 1));
     stage.split_list(underfunded);
     stage.execution_tx!(LEE, underfunded, |execution, dag, tool, leader, clock, ctx| {
@@ -405,7 +416,7 @@ fun request_iterations_requests_at_most_32() {
     assert_eq!(stage.request_iterations(id, 100), 32);
     assert_eq!(stage.request_iterations(id, 100), 3);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
-        // No iteration is left, so the funds do not matter.
+        // All iterations were requested, so the funds do not affect the result.
         let n = execution.request_iterations(dag, tool, leader, 1, vector[], 1, clock, ctx);
         assert_eq!(n, 0);
         assert_paid_at_most(LEE, 0);
@@ -415,8 +426,9 @@ fun request_iterations_requests_at_most_32() {
 
 // === Gathering ===
 
-/// Four lists may take 357 bytes each (10 852 800 MIST), and 95 units of effort each. They go to
-/// one run, whose record has 316 bytes and 9 per list; 340 units of effort.
+/// Each of the four lists can write at most 357 bytes (10 852 800 MIST in total), and has at least
+/// 95 units of effort. All lists are delivered to one run, whose record has 316 bytes plus 9 bytes
+/// for each list. The step has 340 units of effort.
 #[test]
 fun gather_pays_for_its_effects() {
     let mut stage = schedule_runner::start();
@@ -449,7 +461,7 @@ fun gather_waits_until_the_funds_cover_its_effects() {
 
 // === Helpers ===
 
-/// Split a list of two in a started execution.
+/// Run the step that splits a list of two elements, in an execution that has started.
 fun split_list(stage: &mut Stage, id: ID) {
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(2));
@@ -476,13 +488,13 @@ use fun with_wide_fan as Stage.with_wide_fan;
 use fun split_list as Stage.split_list;
 use fun with_wide_region as Stage.with_wide_region;
 
-/// Return a port with a list of this many numbers.
+/// Return a port whose value is a list of `length` numbers.
 fun list(length: u64): Ports {
     let numbers = vector::tabulate!(length, |_| vector[b"1"]);
     value::empty_ports().with(b"out", value::inline_list(numbers))
 }
 
-/// Return an execution with these funds that has split a list.
+/// Return an execution that has these funds and has split a list.
 fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
     stage.with_spread(4, false);
     let id = stage.start_execution(terms().with_funds(funds_mist));
@@ -494,8 +506,9 @@ fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
 
 /// Return an execution whose only iteration is closed without a value, and its remaining funds.
 ///
-/// A list of one has 12 bytes with its variant, so 668 800 MIST are refunded. The region costs 2
-/// 563 900 MIST and an iteration 15 559 300. Its outcome has 100 bytes.
+/// A list of one element and its variant have 12 bytes, so 668 800 MIST are refunded. The region
+/// costs 2 563 900 MIST, and an iteration costs 15 559 300 MIST. The outcome of the iteration has
+/// 100 bytes.
 fun finish_region_with(stage: &mut Stage, funds_mist: u64): ID {
     let id = stage.split_in(1, 30_552_000 + funds_mist);
     assert_eq!(stage.request_iterations(id, 1), 1);

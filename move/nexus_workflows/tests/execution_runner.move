@@ -1,4 +1,4 @@
-/// Executions that Bob starts: terms, workflows, and transactions.
+/// Helpers for tests of executions that Bob starts, with their terms, workflows and transactions.
 #[test_only]
 module nexus_workflows::execution_runner;
 
@@ -86,7 +86,7 @@ public fun with_funds(mut self: Terms, funds_mist: u64): Terms {
     self
 }
 
-/// Add entry values of one more vertex.
+/// Add the entry values of an additional vertex.
 public fun with_values(mut self: Terms, vertex: u16, values: Ports): Terms {
     self.vertices.push_back(vertex);
     self.values.push_back(values);
@@ -141,7 +141,7 @@ public fun with_fan(stage: &mut Stage) {
     });
 }
 
-/// Use a workflow that delivers a value to 32 vertices, each with this number of ports.
+/// Use a workflow that delivers a value to 32 vertices, each of which has `ports` ports.
 public fun with_wide_fan(stage: &mut Stage, ports: u64) {
     publish!(stage, b"xyz.example.wide@1", false, |dag| {
         dag.add_group(b"all".to_ascii_string(), vector[0]);
@@ -156,8 +156,8 @@ public fun with_wide_fan(stage: &mut Stage, ports: u64) {
     });
 }
 
-/// Use a workflow with a region that delivers a value to 32 of its vertices. Each of these has
-/// `ports` ports, with names of `name_bytes` bytes.
+/// Use a workflow with a region in which one vertex delivers a value to 32 other vertices. Each of
+/// these vertices has `ports` ports, whose names have `name_bytes` bytes.
 ///
 ///
 ///     0 split ──for_each──▶ [region 0: 1 each ──▶ 2, 3, …, 33 ]
@@ -192,10 +192,11 @@ public fun with_wide_region(stage: &mut Stage, ports: u64, name_bytes: u64) {
     });
 }
 
-/// Use a workflow that splits a list, and gathers this many lists of the results.
+/// Use a workflow that splits a list, and gathers the results in `lists` lists.
 ///
-/// The split has two attempts, 5 s apart. The failure of an element does not end the execution. If
-/// `gathers_failures`, the first list also contains the reasons of failures.
+/// Runs of the vertex `split` have two attempts, with a delay of 5 s. The failure of an element
+/// does not end the execution. If `gathers_failures`, the first list also contains the reasons of
+/// failures.
 ///
 ///
 ///     0 split ──for_each──▶ [region 0: 1 each ] ──collect──▶ 2 join
@@ -228,8 +229,8 @@ public fun with_spread(stage: &mut Stage, lists: u64, gathers_failures: bool) {
     });
 }
 
-/// Add vertices outside all blocks, each with its groups. They have one attempt, and their failures
-/// end the execution.
+/// Add vertices outside all blocks, with their entry groups. Each run has one attempt, and an
+/// unhandled failure ends the execution.
 fun add_vertices(dag: &mut Dag, groups: vector<vector<u8>>) {
     dag.add_vertices(
         groups.map_ref!(|_| 0),
@@ -253,12 +254,12 @@ fun add_edges(
     dag.add_edges(0, rows.map_ref!(|_| vertex), ascii(variants), ascii(ports), rows);
 }
 
-/// Return the row of an edge to the first port of a vertex.
+/// Return the row of an edge that leads to the first port of a vertex.
 fun edge_row(number: u16, vertex: u16): vector<u16> {
     vector[number, vertex, 0, 0, 0, 0, NONE, NONE, NONE]
 }
 
-/// Return the row of an edge that leaves the region for a list.
+/// Return the row of an edge that leads from the region to a gathered list.
 fun collect_row(number: u16, list: u16): vector<u16> {
     vector[number, JOIN, list, 0, 0, 0, NONE, NONE, 0]
 }
@@ -358,7 +359,8 @@ fun last_id(stage: &mut Stage): ID {
 
 use fun last_invocation as Stage.last_invocation;
 
-/// Advance by the invocation that was shared last, and return whether that had an effect.
+/// Call `advance` with the invocation that was shared last, and return whether the call had an
+/// effect.
 public fun advance(stage: &mut Stage, sender: address, id: ID): bool {
     let mut invocation = stage.last_invocation();
     let mut advanced = false;
@@ -369,7 +371,7 @@ public fun advance(stage: &mut Stage, sender: address, id: ID): bool {
     advanced
 }
 
-/// Run a transaction of `$sender` on an execution, its workflow and the invocation shared last.
+/// Run a transaction of `$sender` on an execution, its workflow and the last shared invocation.
 public macro fun closed_tx(
     $self: &mut Stage,
     $sender: address,
@@ -384,7 +386,7 @@ public macro fun closed_tx(
     test_scenario::return_shared(invocation);
 }
 
-/// Gather the region of `with_spread`, and return whether that had an effect.
+/// Gather the region of `with_spread`, and return whether the call had an effect.
 public fun gather(stage: &mut Stage, id: ID): bool {
     let mut gathered = false;
     stage.execution_tx!(LEE, id, |execution, dag, _, _, clock, ctx| {

@@ -1,4 +1,4 @@
-/// Executions from their start to their end, with all events.
+/// Tests of complete executions, from start to end, with all events.
 #[test_only]
 module nexus_workflows::execution_story_tests;
 
@@ -95,7 +95,7 @@ fun list_is_split_and_gathered_with_an_event_for_each_step() {
     assert!(!stage.gather(id));
     assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
 
-    // An unhandled failure that does not end the execution.
+    // The failure is unhandled, but does not end the execution.
     assert_eq!(stage.request_iterations(id, 1), 1);
     let invocation = stage.fail();
     stage.closed_tx!(EVE, id, |execution, dag, closed, clock, ctx| {
@@ -188,7 +188,7 @@ fun gather_has_no_effect_after_cancel() {
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
     assert!(!stage.gather(id));
     assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
-    // The funds returned to the owner, so no shortage is reported.
+    // The funds were returned to the owner, so no event reports a shortage.
     assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 0);
     stage.end();
 }
@@ -209,7 +209,7 @@ fun failed_run_is_retried_after_5_seconds() {
         let split = run::new(SPLIT, vector[]);
         let record = execution.progress().records().run_record(split);
         assert_eq!(record.attempt(), 2);
-        // The delay counts from the `advance`, not from the failure.
+        // The retry delay starts with the call of `advance`, not with the failure.
         assert_eq!(record.not_before_ms(), START_MS + 8_000);
     });
     stage.assert_requested_5_seconds_later(id);
@@ -260,7 +260,7 @@ fun advance_expires_an_attempt_after_its_window() {
     let mut stage = schedule_runner::start();
     let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
-    // A timeout of 10 s, and 15 s for the network.
+    // The window is the timeout of 10 s plus 15 s for network latency.
     stage.runner().advance(24_999);
     assert!(!stage.advance(EVE, id));
     stage.runner().advance(1);
@@ -277,8 +277,8 @@ fun advance_expires_an_attempt_after_its_window() {
             field(BOB),
             field(b"terminated"),
             field(1u64),
-            // All except the 469 bytes of the invocation, which is not deleted, the effort of its
-            // request, and 1 200 000 MIST for `advance`.
+            // The refund is the total funds minus the cost of the 469 bytes of the undeleted
+            // invocation, of the effort of its request, and of `advance` (1 200 000 MIST).
             field(95_183_100u64),
             field(START_MS + 25_000),
         ].flatten();
@@ -409,7 +409,8 @@ fun refused_run_with_an_error_edge_starts_other_runs() {
             change(ready, vector[], vector[], vector[]),
         ].flatten();
         assert_eq!(event_bytes<execution::RunRefused>(), refused);
-        // The fee, 14 bytes of the reason, 325 bytes for each record, and 566 units of effort.
+        // The cost is the sum of the fee, 14 bytes of the reason, 325 bytes for each record, and
+        // 566 units of effort.
         assert_eq!(execution.funds_mist(), FUNDS_MIST - 11_854_500);
         assert_paid_at_most(LEE, 1_670_000 + 106_400 + 9_880_000 + 198_100);
     });
@@ -501,7 +502,7 @@ fun set_leader_emits_an_event() {
         let changed = vector[field(id), field(vector[lee, max])].flatten();
         assert_eq!(event_bytes<execution::ExecutionLeadersChanged>(), changed);
     });
-    // Lee's backup may request.
+    // A worker of the backup leader may request runs.
     stage.max_request(id);
     stage.end();
 }
@@ -557,7 +558,7 @@ use fun with_fan as Stage.with_fan;
 use fun with_nothing_to_do as Stage.with_nothing_to_do;
 use fun with_spread as Stage.with_spread;
 
-/// Return a port with a list of this many numbers.
+/// Return a port whose value is a list of `length` numbers.
 fun list(length: u64): Ports {
     let numbers = vector::tabulate!(length, |_| vector[b"1"]);
     value::empty_ports().with(b"out", value::inline_list(numbers))

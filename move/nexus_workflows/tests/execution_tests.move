@@ -1,5 +1,5 @@
-/// Executions of a workflow with one vertex: their start, steps and end, and the senders that may
-/// call each function.
+/// Tests of executions of a workflow with one vertex. The tests cover the start, the steps and the
+/// end, and the accounts that may call each function.
 #[test_only]
 module nexus_workflows::execution_tests;
 
@@ -103,7 +103,8 @@ fun add_entry_values_rejects_a_second_call() {
 #[test, expected_failure(abort_code = execution::EValuesTooLarge)]
 fun add_entry_values_limits_the_total_size() {
     let mut stage = schedule_runner::start();
-    // The values of vertex 0 have 6 bytes. These have 8 in addition to their strings.
+    // The entry values of vertex 0 have 6 bytes. The other entry values have 8 bytes in addition to
+    // their strings.
     let terms = terms()
         .with_values(1, port(b"a", text(40_000, 49)))
         .with_values(2, port(b"a", text(25_514, 49)))
@@ -139,7 +140,7 @@ fun owner_sets_other_leaders() {
     let (lee, max) = (stage.lee(), stage.max());
     stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.set_leader(leader, ctx));
     stage.leaders_tx!(BOB, id, lee, |execution, leader, ctx| execution.set_backup(leader, ctx));
-    // Lee is the backup, and may request.
+    // Lee's leader is the backup, whose workers may request runs.
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
     });
@@ -219,7 +220,7 @@ fun request_has_no_effect_for_an_unlisted_leader() {
     let id = stage.start_execution(terms());
     let max = stage.max();
     stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.set_leader(leader, ctx));
-    // A batch with other steps does not abort because of this step.
+    // The call returns false instead of aborting, so a batch with other steps can succeed.
     assert!(!stage.request(LEE, id));
     stage.end();
 }

@@ -1,4 +1,4 @@
-/// Inputs of attempts that are assembled on chain, and answers that are signed with them.
+/// Tests of inputs that are assembled on chain, and of signed answers to these inputs.
 #[test_only]
 module nexus_workflows::inputs_tests;
 
@@ -32,11 +32,12 @@ fun entry_values_need_no_load() {
     let invocation = scenario.take_shared_by_id<Invocation>(invocation);
     let dag = scenario.take_immutable<Dag>();
     let mut inputs = inputs::new(&execution, &dag, &invocation);
-    // No value of this invocation is needed.
+    // The inputs do not need a value of this invocation.
     inputs.load(&invocation);
     let (ports, read_bytes) = inputs.into_ports();
     assert_eq!(ports, test_runner::port(b"a", b"1"));
-    // 300 for the port, and its 6 bytes twice: in the entry values, and here.
+    // The port counts as 300 bytes. The 6 bytes of the value count twice, once in the entry values
+    // and once in the inputs.
     assert_eq!(read_bytes, 300 + 6 + 6);
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(invocation);
@@ -144,7 +145,7 @@ fun open_rejects_inputs_of_another_invocation() {
 
 // === Helpers ===
 
-/// Return an execution of Bob whose only run is requested.
+/// Return an execution of Bob whose only run was requested.
 fun requested(): (Stage, ID, ID) {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
@@ -158,7 +159,7 @@ fun requested(): (Stage, ID, ID) {
     (stage, execution, invocation)
 }
 
-/// Let Lee settle `closed` with the inputs of an invocation.
+/// Let Lee settle the invocation `closed` with the inputs of `invocation`.
 fun settle_signed(stage: &mut Stage, execution: ID, invocation: ID, closed: ID) {
     let lee = stage.lee();
     let scenario = stage.runner().next_tx(LEE);

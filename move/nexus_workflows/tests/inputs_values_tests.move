@@ -1,5 +1,5 @@
-/// Inputs of attempts by their ports: order-only ports, answers that a tool signed with its inputs,
-/// and calls of on-chain tools.
+/// Tests of the ports of assembled inputs. The tests cover order-only ports, answers that a tool
+/// signed together with its inputs, and calls of on-chain tools.
 #[test_only]
 module nexus_workflows::inputs_values_tests;
 
@@ -37,11 +37,11 @@ const GAS_MIST: u64 = 2_000_000;
 const PUBLIC_KEY: vector<u8> = x"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
 /// The ID of the first object that a transaction with the digest 0xff00…00 creates.
 const SIGNED_ID: address = @0xf0f001538eeb5013bed23c30532512cd8c40500e7e388d0b1e438003e54917ee;
-/// The signature of the answer to these inputs of the invocation with that ID.
+/// The signature of the answer to these inputs, for the invocation `SIGNED_ID`.
 const SIGNATURE: vector<u8> =
     x"dda054162d0cdc766c219cc0936739c519c435e19198d7703cda51ac977f94cfedf06e41a5088cf2d87a52b819637b3404b0cd136da67d365cb819c03abd9c00";
-/// The signature of the same answer without inputs, which is what the invocation of an attempt
-/// stores.
+/// The signature of the same answer to empty inputs. The invocation of an attempt stores empty
+/// inputs.
 const SIGNATURE_TO_NOTHING: vector<u8> =
     x"ec0a5400926462a08ea963fe90ea19ec9f17dcebe37645d68beffe17890b3748f027f326a0aa6d002e86617f08d17a67428a100645078538f7c9db4eab1bc30a";
 
@@ -76,8 +76,9 @@ fun settle_accepts_a_signature_over_the_inputs_once() {
     let scenario = stage.runner().next_tx(LEE);
     let invocation = scenario.take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert!(invocation.state().is_settled());
-    // The remaining payment is a step, 87 unused bytes of the answer, and the unused reading. That
-    // is 196 608 bytes less the 312 of the inputs, at 40 gas units per 1 000 bytes.
+    // The remaining payment covers a step, 87 unused bytes of the answer, and the unused reading.
+    // The unused reading is 196 608 bytes minus the 312 bytes of the inputs, at 40 gas units per
+    // 1 000 bytes.
     assert_eq!(invocation.payment_mist(), 1_200_000 + 87 * 7_600 + 7_864_320 - 12_480);
     assert_eq!(invocation.state().variant(), ok());
     assert_eq!(*invocation.state().ports(), sum());
@@ -158,7 +159,7 @@ fun publish(stage: &mut Stage, tool: vector<u8>, names: vector<vector<u8>>): ID 
     id
 }
 
-/// Return an execution of Bob with these values, whose only run Lee has requested.
+/// Return an execution of Bob with these entry values, whose only run was requested by Lee.
 fun requested(stage: &mut Stage, tool: vector<u8>, values: Ports): (ID, ID) {
     let execution = started(stage, values);
     let tool = stage.runner().id_of(tool);
@@ -185,7 +186,8 @@ fun started(stage: &mut Stage, values: Ports): ID {
     stage.start_execution(schedule)
 }
 
-/// Return an execution whose run is the invocation `SIGNED_ID` of a tool that signs.
+/// Return an execution whose only run has the invocation `SIGNED_ID`. The tool of the run signs its
+/// answers.
 fun requested_signed(): (Stage, ID) {
     let mut stage = schedule_runner::start();
     stage.runner().tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {

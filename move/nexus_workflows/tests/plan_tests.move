@@ -1,4 +1,4 @@
-/// Rows of a plan: the meaning of each number, and each exact limit.
+/// Tests of the rows of a plan, with the meaning of each number and with each exact limit.
 #[test_only]
 module nexus_workflows::plan_tests;
 
@@ -55,7 +55,8 @@ fun add_source_stores_the_row() {
     let sources = vertex.ports()[1].sources();
     assert_eq!(sources.map_ref!(|source| source.origin()), vector[40_000, 40_001, 2]);
     assert_eq!(sources.map_ref!(|source| source.is_do_while()), vector[false, true, false]);
-    // The second number of the path must be 0; the last one above 0; the first and third 0.
+    // The first source requires a 0 as the second number of the path. The second source requires a
+    // last number above 0. The third source requires a 0 as the first and third number.
     assert!(sources[0].reaches(&vector[5, 0]) && !sources[0].reaches(&vector[0, 1]));
     assert!(sources[1].reaches(&vector[0, 1]) && !sources[1].reaches(&vector[5, 0]));
     assert!(sources[2].reaches(&vector[0, 5, 0]) && !sources[2].reaches(&vector[1, 5, 0]));
@@ -64,12 +65,12 @@ fun add_source_stores_the_row() {
 
 #[test]
 fun do_while_reaches_all_rounds_except_the_first() {
-    // Only the innermost number matters.
+    // Only the innermost number of the path affects the result.
     assert!(plan::reaches(true, &vector[], &vector[0, 0, 2]));
     assert!(plan::reaches(true, &vector[0], &vector[4, 1]));
     assert!(!plan::reaches(true, &vector[], &vector[3, 3, 0]));
     assert!(plan::reaches(false, &vector[], &vector[3, 3]));
-    // A round beyond the end of the path is ignored.
+    // A position in `rounds` beyond the end of the path is ignored.
     assert!(plan::reaches(false, &vector[2, 3], &vector[3, 3]));
     assert!(!plan::reaches(false, &vector[0, 3], &vector[3, 3]));
 }
@@ -172,15 +173,15 @@ fun edge_is_plain_without_blocks() {
 
 #[test]
 fun target_path_and_source_path_are_inverse() {
-    // Out of one block and into two loops.
+    // The edge leads out of one block and into two loops.
     let over = an_edge(vector[0, 0, 0, 0, 1, 2, NONE, NONE, NONE]);
     assert_eq!(over.target_path(&vector[4, 6]), vector[4, 0, 0]);
     assert_eq!(over.source_path(&vector[4, 0, 0], 9), vector[4]);
-    // To the next round of the second of three blocks, and into another block.
+    // The edge leads to the next round of the second of three blocks, and then into another block.
     let again = an_edge(vector[0, 0, 0, 2, 2, 1, NONE, NONE, NONE]);
     assert_eq!(again.target_path(&vector[4, 6, 8]), vector[4, 7, 0]);
     assert_eq!(again.source_path(&vector[4, 7, 0], 9), vector[4, 6]);
-    // Out of a loop, from any round.
+    // The edge leads out of a loop, from any round.
     let out = an_edge(vector[0, 0, 0, 3, 1, 0, NONE, NONE, NONE]);
     assert_eq!(out.target_path(&vector[4, 6]), vector[4]);
     assert_eq!(out.source_path(&vector[4], 6), vector[4, 6]);
@@ -338,7 +339,7 @@ fun a_vertex(): Vertex {
     plan::new_vertex(7, vector[3, 5], option::some(1), vector[2, 4], 9, 1_234, 300, true)
 }
 
-/// Return a vertex with two more edges of a variant after those of other variants.
+/// Return a vertex with two additional edges of a variant, which follow edges of other variants.
 fun with_edges(): Vertex {
     let mut vertex = a_vertex();
     vertex.add_edge(ok(), name(0), to(10, 1, 2));

@@ -1,4 +1,4 @@
-/// Failures, input conflicts and ends.
+/// Tests of failures, input conflicts and ends of executions.
 ///
 ///
 ///     0 ──ok──▶ 1 (both ports) ──ok──▶ 3
@@ -27,7 +27,7 @@ use fun progress_runner::claim as Progress.claim;
 
 const NONE: u16 = 0xFFFF;
 
-/// The time at which runs are closed, and the retry delay.
+/// The time at which the tests close runs, and the retry delay.
 const NOW_MS: u64 = 1_000;
 const RETRY_MS: u64 = 5_000;
 
@@ -41,7 +41,7 @@ fun failure_flows_along_its_edges() {
         progress.mark_in_flight(at(0, vector[]));
         progress.fail_run(dag, at(0, vector[]), no_effect().with_ready(at(0, vector[])));
         progress.mark_in_flight(at(0, vector[]));
-        // Reason and detail are delivered. Vertex 3 receives nothing.
+        // The edges deliver `reason` and `detail`. Vertex 3 does not receive a value.
         progress.fail_run(dag, at(0, vector[]), no_effect().with_ready(at(2, vector[])));
         assert!(!progress.records().has_run(at(3, vector[])) && !progress.is_over());
         let source = progress.records().source(dag, &at(2, vector[]), 0);
@@ -50,7 +50,7 @@ fun failure_flows_along_its_edges() {
         assert_eq!(source.port(), b"detail".to_ascii_string());
         assert!(source.run() == option::some(at(0, vector[])));
         progress.settle_run(dag, at(2, vector[]), b"ok", scalar(), no_effect());
-        // A handled failure is not counted.
+        // A handled failure is not recorded as an unhandled failure.
         assert_eq!(failures(&progress), 0);
         progress.assert_over(b"completed");
         destroy(progress);
@@ -106,7 +106,7 @@ fun terminating_failure_waits_for_runs_in_flight() {
         );
         assert!(progress.is_ending() && !progress.is_over());
         assert_eq!(progress.status(), b"terminated".to_ascii_string());
-        // The answer is stored, but has no effect.
+        // The record marks the run as closed, but its answer has no effect.
         progress.close_run(dag, at(4, vector[]), b"ok", out(list(1)), no_effect());
         assert!(progress.records().run_record(at(4, vector[])).is_closed());
         assert!(!progress.records().has_run(at(3, vector[])));
@@ -184,8 +184,8 @@ fun value_that_is_not_a_list_ends_a_terminating_vertex() {
         let mut progress = progress_runner::start(dag, no_effect().with_ready(at(4, vector[])));
         let expected = no_effect().with_failure(at(4, vector[]), b"not_a_list");
         progress.settle_run(dag, at(4, vector[]), b"ok", scalar(), expected);
-        // The other value of the answer is stored but unused. Port 0, from vertex 4 along edge 7,
-        // without a round.
+        // The other value of the answer is stored but unused. The delivery is to port 0, from
+        // vertex 4 along edge 7, without a round.
         let record = vector[vector[0, 1], zeros(8), zeros(32), x"0001", x"0004000700", zeros(4)];
         assert_eq!(bcs::to_bytes(progress.records().run_record(at(3, vector[]))), record.flatten());
         progress.assert_over(b"terminated");
@@ -225,7 +225,7 @@ fun second_value_of_an_iteration_is_an_input_conflict() {
         assert!(edge == option::some(2) && origin == 1);
         let races = no_effect().with_failure(at(3, vector[]), b"input_conflict");
         progress.settle_run(dag, at(2, vector[0]), b"ok", scalar(), races);
-        // The first value remains.
+        // The mark still contains the first value.
         let (edge, origin) = progress.records().marked(mark(0));
         assert!(edge == option::some(2) && origin == 1);
         let (edge, _) = progress.records().marked(mark(1));
@@ -265,7 +265,7 @@ fun first_early_end_is_final() {
         let mut progress = progress_runner::start(dag, no_effect().with_ready(run));
         assert!(!progress.is_over() && !progress.is_ending());
         assert!(progress.is_due(run, 0));
-        // The run does not exist.
+        // A run without a record is not due.
         assert!(!progress.is_due(at(1, vector[]), NOW_MS));
         progress.end(b"cancelled".to_ascii_string());
         progress.end(b"timed_out".to_ascii_string());
@@ -284,7 +284,8 @@ fun no_run_is_retried_after_the_end() {
         progress.mark_in_flight(run);
         progress.end(b"cancelled".to_ascii_string());
         assert!(!progress.is_over());
-        // There are two attempts, and edges that would handle the failure.
+        // A run has two attempts, and an edge would handle its failure, but the execution has
+        // ended.
         progress.fail_run(dag, run, no_effect());
         assert!(progress.records().run_record(run).is_closed());
         assert!(!progress.records().has_run(at(2, vector[])));
@@ -358,7 +359,7 @@ fun vertex_listed_twice_in_a_group_starts_once() {
 fun start_opens_loops_but_no_regions() {
     with_draft!(|dag| {
         write_start_inside(dag);
-        // The other vertex of the group waits for a list that never arrives.
+        // The other vertex of the entry group waits for a list that never arrives.
         let mut progress = progress_runner::start(dag, no_effect().with_ready(at(0, vector[0])));
         assert!(!progress.records().has_run(at(1, vector[0])));
         progress.settle_run(dag, at(0, vector[0]), b"ok", scalar(), no_effect());
@@ -369,20 +370,21 @@ fun start_opens_loops_but_no_regions() {
 
 // === Bounds ===
 
-/// A run with a value takes at most 357 bytes: 316, a path of 8 numbers, and 9.
+/// The record of a run and a value have at most 357 bytes. The record has 316 bytes, a path of 8
+/// numbers has 32 bytes, and the value has 9 bytes.
 #[test]
 fun max_closing_bytes_bounds_the_written_bytes() {
     with_draft!(|dag| {
         write(dag, vector[0], 1, true);
-        // `ok` has two edges, and a failure three. An answer may become a failure, with 12 bytes
-        // for the reason.
+        // The variant `ok` has two edges, and the variant for failures has three edges. An answer
+        // may become a failure, whose reason has 12 bytes.
         assert_eq!(most(dag, 0, b"ok"), 1_083);
         assert_eq!(most(dag, 0, b"none"), 1_083);
         assert_eq!(progress::max_closing_bytes(dag, &at(0, vector[]), &option::none()), 1_071);
         assert_eq!(most(dag, 1, b"ok"), 357);
         assert_eq!(most(dag, 1, b"none"), 12);
         assert_eq!(progress::max_closing_bytes(dag, &at(1, vector[]), &option::none()), 0);
-        // Two edges.
+        // The variant has two edges, which write at most 357 bytes each.
         assert_eq!(most(dag, 4, b"ok"), 714);
         assert!(progress::handles_failure(dag, &at(0, vector[])));
         assert!(!progress::handles_failure(dag, &at(1, vector[])));
@@ -393,7 +395,7 @@ fun max_closing_bytes_bounds_the_written_bytes() {
 #[test]
 fun max_start_bytes_counts_a_record_per_vertex() {
     with_draft!(|dag| {
-        // One vertex in a loop, and one in a region: 320 bytes each.
+        // The start writes a vertex in a loop and a vertex in a region, with 320 bytes each.
         write_start_inside(dag);
         assert_eq!(progress::max_start_bytes(dag, 0), 640);
         assert_eq!(progress::max_start_bytes(dag, 1), 0);
@@ -402,8 +404,8 @@ fun max_start_bytes_counts_a_record_per_vertex() {
 
 // === Helpers ===
 
-/// Return the number of failures of an execution without an early end, from its BCS. It is the
-/// second last field.
+/// Return the number of unhandled failures of an execution that did not end early. The number is
+/// the second last field of the BCS bytes.
 fun failures(progress: &Progress): u8 {
     let bytes = bcs::to_bytes(progress);
     assert_eq!(bytes[bytes.length() - 1], 0);
@@ -412,7 +414,7 @@ fun failures(progress: &Progress): u8 {
 
 fun zeros(n: u64): vector<u8> { text(n, 0) }
 
-/// Return the maximum bytes that closing a run outside blocks with a variant writes.
+/// Return the maximum number of bytes that closing a run outside all blocks with a variant writes.
 fun most(dag: &Dag, vertex: u16, variant: vector<u8>): u64 {
     progress::max_closing_bytes(dag, &at(vertex, vector[]), &option::some(ascii(variant)))
 }
@@ -421,7 +423,7 @@ fun ascii(text: vector<u8>): String { text.to_ascii_string() }
 
 fun ascii_all(texts: vector<vector<u8>>): vector<String> { texts.map!(|text| ascii(text)) }
 
-/// Write the workflow above, with this number of attempts per vertex.
+/// Write the workflow that the comment of the module shows, with `attempts` attempts per vertex.
 fun write(dag: &mut Dag, group: vector<u16>, attempts: u8, terminates: bool) {
     dag.add_group(b"all".to_ascii_string(), group);
     dag.add_vertices(
@@ -459,13 +461,13 @@ fun write(dag: &mut Dag, group: vector<u16>, attempts: u8, terminates: bool) {
     );
 }
 
-/// Return the row of an edge outside all blocks.
+/// Return the row of an edge whose ends are outside all blocks.
 fun to(number: u16, vertex: u16, port: u16, kind: u16): vector<u16> {
     vector[number, vertex, port, kind, 0, 0, NONE, NONE, NONE]
 }
 
-/// Write 0 ──for_each──▶ [region 0: 1 ──▶ 2 ] ──collect──▶ 3, from 1 with `both` and from 2 with
-/// `ok`. One iteration is in flight at a time.
+/// Write 0 ──for_each──▶ [region 0: 1 ──▶ 2 ] ──collect──▶ 3, from vertex 1 with `both` and from
+/// vertex 2 with `ok`. At most one iteration is in flight.
 fun write_gathering(dag: &mut Dag, terminates: bool) {
     dag.add_group(b"all".to_ascii_string(), vector[0]);
     let nothing = vector[vector[]];
@@ -498,13 +500,13 @@ fun write_gathering(dag: &mut Dag, terminates: bool) {
     );
 }
 
-/// Return the row of an edge that leaves the region for the list.
+/// Return the row of an edge that leads from the region to the gathered list.
 fun to_list(number: u16): vector<u16> { vector[number, 3, 0, 0, 0, 0, NONE, NONE, 0] }
 
-/// Return the mark of an iteration for the list.
+/// Return the key of the mark of an iteration for the gathered list.
 fun mark(iteration: u32): records::Mark { records::mark(0, vector[], 3, 0, iteration) }
 
-/// Return progress whose source has returned a list of `n` elements.
+/// Return the progress after vertex 0 has returned a list of `n` elements.
 fun in_the_region(dag: &Dag, n: u64): Progress {
     let mut progress = progress_runner::start(dag, no_effect().with_ready(at(0, vector[])));
     let expected = no_effect().with_iteration(at(1, vector[]));
@@ -512,7 +514,8 @@ fun in_the_region(dag: &Dag, n: u64): Progress {
     progress
 }
 
-/// Write [loop 0: 0 ], [region 1: 1 ]. One group starts with both, and another one is empty.
+/// Write [loop 0: 0 ], [region 1: 1 ]. One entry group starts with both vertices, and the other
+/// entry group is empty.
 fun write_start_inside(dag: &mut Dag) {
     dag.add_group(b"all".to_ascii_string(), vector[0, 1]);
     dag.add_group(b"none".to_ascii_string(), vector[]);

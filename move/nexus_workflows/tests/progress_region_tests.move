@@ -1,4 +1,5 @@
-/// Iterations of regions, nested regions and loops: the number in flight, and the live count.
+/// Tests of the iterations of regions, nested regions and loops. The tests check the number of
+/// iterations in flight and the live count.
 #[test_only]
 module nexus_workflows::progress_region_tests;
 
@@ -36,11 +37,11 @@ fun parallel_limits_the_iterations_in_flight() {
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 0);
         assert_eq!(progress.records().instance_record(region()).live(), 10);
 
-        // The next iteration can start.
+        // After this iteration leaves the cursor, the next iteration can start.
         let goes_on = no_effect().with_ready(at(2, vector[3, 0])).with_iteration(at(1, vector[]));
         progress.close_run(dag, at(1, vector[3]), b"ok", out(scalar()), goes_on);
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 1);
-        // The next run of the iteration replaces it in the live count.
+        // The next run of the iteration replaces the closed run in the live count.
         assert_eq!(progress.records().instance_record(region()).live(), 10);
         progress.claim(dag, 1, vector[], 1, vector[at(1, vector[8])]);
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 0);
@@ -49,7 +50,7 @@ fun parallel_limits_the_iterations_in_flight() {
         progress.close_run(dag, at(1, vector[0]), b"none", out(scalar()), next);
         assert_eq!(progress.records().instance_record(region()).live(), 9);
         progress.claim(dag, 1, vector[], 1, vector[at(1, vector[9])]);
-        // No iterations remain.
+        // The cursor has no iterations left.
         progress.close_run(dag, at(1, vector[1]), b"none", out(scalar()), no_effect());
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 0);
         assert_eq!(progress.records().instance_record(region()).live(), 8);
@@ -65,7 +66,7 @@ fun ready_iterations_requires_an_open_region() {
         let expected = no_effect().with_iteration(at(1, vector[]));
         progress.settle_run(dag, at(0, vector[]), b"ok", list(2), expected);
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 2);
-        // Paths of another length, or of a missing iteration.
+        // These paths have a wrong length, or belong to a region that does not exist.
         assert_eq!(progress.ready_iterations(dag, 1, &vector[0]), 0);
         assert_eq!(progress.ready_iterations(dag, 6, &vector[]), 0);
         assert_eq!(progress.ready_iterations(dag, 6, &vector[0]), 0);
@@ -109,7 +110,7 @@ fun open_region_does_not_open_again() {
         let expected = no_effect().with_iteration(at(1, vector[]));
         progress.settle_run(dag, at(0, vector[]), b"ok", list(2), expected);
         progress.claim(dag, 1, vector[], 1, vector[at(1, vector[0])]);
-        // A value that the region does not need arrives later.
+        // A value that the region does not need arrives after the region has opened.
         progress.settle_run(dag, at(7, vector[]), b"ok", scalar(), no_effect());
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 1);
         assert_eq!(progress.records().instance_record(region()).live(), 2);
@@ -144,7 +145,7 @@ fun gather_has_no_effect_after_the_end_or_without_a_region() {
 
 // === Loops in iterations ===
 
-/// An iteration leaves its cursor after its first round. Later rounds do not count.
+/// The cursor counts an iteration as in flight only during its first round.
 #[test]
 fun iterations_of_a_loop_run_one_at_a_time() {
     with_draft!(|dag| {
@@ -156,7 +157,7 @@ fun iterations_of_a_loop_run_one_at_a_time() {
         progress.claim(dag, 1, vector[], 1, vector[at(1, vector[0, 0])]);
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 0);
 
-        // The second round of the first iteration, while the second iteration is in flight.
+        // The second round of the first iteration runs while the second iteration is in flight.
         let again = no_effect().with_ready(at(1, vector[0, 1])).with_iteration(at(1, vector[]));
         progress.close_run(dag, at(1, vector[0, 0]), b"poor", out(scalar()), again);
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 1);
@@ -164,14 +165,14 @@ fun iterations_of_a_loop_run_one_at_a_time() {
         let third = no_effect().with_ready(at(1, vector[0, 2]));
         progress.settle_run(dag, at(1, vector[0, 1]), b"poor", scalar(), third);
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 0);
-        // It leaves with its third round.
+        // The first iteration leaves the loop with its third round.
         let leaves = no_effect().with_ready(at(2, vector[0]));
         progress.settle_run(dag, at(1, vector[0, 2]), b"good", scalar(), leaves);
         let source = progress.records().source(dag, &at(2, vector[0]), 0);
         assert!(source.run() == option::some(at(1, vector[0, 2])));
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 0);
 
-        // The second iteration leaves with its first round.
+        // The second iteration leaves the loop with its first round.
         let next = no_effect().with_ready(at(2, vector[1])).with_iteration(at(1, vector[]));
         progress.close_run(dag, at(1, vector[1, 0]), b"good", out(scalar()), next);
         let source = progress.records().source(dag, &at(2, vector[1]), 0);
@@ -208,7 +209,7 @@ fun retried_iteration_stays_in_flight() {
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 0);
         assert_eq!(progress.records().instance_record(region()).live(), 2);
         progress.mark_in_flight(run);
-        // The final failure ends only its iteration.
+        // The failure of the last attempt ends only the iteration of the run.
         let fails = no_effect().with_iteration(at(1, vector[])).with_failure(run, b"timed_out");
         progress.fail_run(dag, run, fails);
         assert!(progress.records().run_record(run).is_closed());
@@ -297,7 +298,7 @@ fun nested_region_is_live_until_it_is_gathered() {
 #[test]
 fun region_that_ends_the_execution_finishes_no_outer_region() {
     with_draft!(|dag| {
-        // The run after the inner region also receives a value from before it.
+        // The run after the inner region also receives a value from a vertex before the region.
         write_region_in_region(dag, true);
         let mut progress = progress_runner::start(dag, no_effect().with_ready(at(0, vector[])));
         let expected = no_effect().with_iteration(at(1, vector[]));
@@ -324,7 +325,8 @@ fun region_that_ends_the_execution_finishes_no_outer_region() {
 fun gathered_list_is_static_in_a_loop() {
     with_draft!(|dag| {
         let mut columns = columns();
-        // The first region gathers for `kept` of the loop, which has no other source.
+        // The first region gathers a list for the port `kept` of the loop, which has no other
+        // source.
         let to_kept = vector[4, 5, 1, 4, 0, 0, 1, NONE, 0, 0];
         *&mut columns.collect_edges()[0] = to_kept;
         *&mut columns.edges()[4] = to_kept;
@@ -350,7 +352,8 @@ fun gathered_list_is_static_in_a_loop() {
     });
 }
 
-/// The loop needs a static value. The run and the region inside receive their values before.
+/// The loop needs a static value. The run and the region inside the loop receive their values
+/// earlier.
 #[test]
 fun opening_a_loop_starts_its_waiting_runs() {
     with_draft!(|dag| {
@@ -368,7 +371,7 @@ fun opening_a_loop_starts_its_waiting_runs() {
     });
 }
 
-/// The run itself does not need what its loop waits for.
+/// The run does not need the static value for which its loop waits.
 #[test]
 fun complete_run_waits_until_its_loop_opens() {
     with_draft!(|dag| {
@@ -453,8 +456,9 @@ fun region(): Instance { records::instance(0, vector[]) }
 
 fun ascii(texts: vector<vector<u8>>): vector<String> { texts.map!(|text| text.to_ascii_string()) }
 
-/// Write the workflow of `dag_runner`, whose execution also starts with another vertex. Its value
-/// is for all iterations of the first region. `needs_it` tells whether the region needs the value.
+/// Write the workflow of `dag_runner`, whose execution also starts with another vertex. The value
+/// of this vertex is for all iterations of the first region. `needs_it` is whether the region needs
+/// the value.
 fun write_with_another_start(dag: &mut Dag, needs_it: bool) {
     let mut columns = columns();
     *&mut columns.groups()[0] = vector[0, 7];
@@ -483,7 +487,7 @@ fun start_with_three(dag: &Dag): Progress {
     progress_runner::start(dag, ready)
 }
 
-/// Close the run in the loop, and both of its iterations. No region is gathered.
+/// Close the run in the loop, and both iterations of the inner region. No region gathers a list.
 fun walk_the_loop(progress: &mut Progress, dag: &Dag) {
     let inner = records::instance(1, vector[0]);
     progress.settle_run(dag, at(3, vector[0]), b"ok", scalar(), no_effect());
@@ -501,8 +505,8 @@ fun walk_the_loop(progress: &mut Progress, dag: &Dag) {
     progress.assert_over(b"completed");
 }
 
-/// Write 0 ──for_each──▶ [region 0: [loop 1: 1 ⟲ ] ──break──▶ 2 ] ──collect──▶ 3. One iteration is
-/// in flight at a time. Runs have two attempts.
+/// Write 0 ──for_each──▶ [region 0: [loop 1: 1 ⟲ ] ──break──▶ 2 ] ──collect──▶ 3. At most one
+/// iteration is in flight. Runs have two attempts.
 fun write_loop_in_region(dag: &mut Dag) {
     let none = vector[vector[], vector[]];
     dag.add_group(b"all".to_ascii_string(), vector[0]);
@@ -543,7 +547,7 @@ fun write_loop_in_region(dag: &mut Dag) {
 }
 
 /// Write 0 ──for_each──▶ [region 0: 1 ──for_each──▶ [region 1: 2 ] ──collect──▶ 3 ] ──collect──▶ 4,
-/// and 1 ──▶ 3 if there is to be a conflict.
+/// and 1 ──▶ 3 if the workflow is to cause a conflict.
 fun write_region_in_region(dag: &mut Dag, races: bool) {
     let none = vector[vector[], vector[]];
     dag.add_group(b"all".to_ascii_string(), vector[0]);

@@ -1,4 +1,4 @@
-/// Helpers for the progress of workflows, and for expected changes.
+/// Helpers for tests of `progress`, and for expected changes.
 #[test_only]
 module nexus_workflows::progress_runner;
 
@@ -51,7 +51,7 @@ public fun with_failure(mut self: Effects, run: Run, reason: vector<u8>): Effect
     self
 }
 
-/// Check that both are equal in BCS.
+/// Check that the actual and the expected change have equal BCS bytes.
 public fun assert_change(change: Change, expected: Effects) {
     assert_eq!(field(change), field(expected))
 }
@@ -73,7 +73,7 @@ public fun out(value: Value): Ports { value::empty_ports().with(b"out", value) }
 
 // === Progress ===
 
-/// Start with the first group.
+/// Start an execution with the first entry group.
 public fun start(dag: &Dag, expected: Effects): Progress {
     let mut change = progress::empty_change();
     let progress = progress::start(dag, 0, &mut change, &mut tx_context::dummy());
@@ -125,7 +125,7 @@ public fun gather_region(self: &mut Progress, dag: &Dag, region: Instance, expec
     assert!(!self.try_gather(dag, region));
 }
 
-/// Return whether a region is gathered. If not, check that nothing changed.
+/// Try to gather a region, and return whether this succeeded. If not, check that nothing changed.
 public fun try_gather(self: &mut Progress, dag: &Dag, region: Instance): bool {
     let mut change = progress::empty_change();
     let gathers = self.gather(dag, region, &mut change);

@@ -1,5 +1,5 @@
-/// A workflow with a region, a loop inside it, and a loop with a region inside, from start to end.
-/// It is the workflow of `dag_runner`. The expected changes are written by hand.
+/// Tests of a workflow with a loop inside a region, and a region inside a loop, from start to end.
+/// The workflow is that of `dag_runner`. The expected changes are written by hand.
 #[test_only]
 module nexus_workflows::progress_tests;
 
@@ -30,7 +30,7 @@ fun workflow_with_nested_blocks_runs_to_the_end() {
         assert_eq!(runs, vector[at(1, vector[0]), at(1, vector[1])]);
         assert_eq!(progress.ready_iterations(dag, 1, &vector[]), 0);
 
-        // The first iteration has two rounds, and leaves the loop with the second.
+        // The first iteration has two rounds, and leaves the loop with the second round.
         progress.close_run(dag, at(1, vector[0]), b"ok", scalar(), ready(at(2, vector[0, 0])));
         progress.settle_run(
             dag,
@@ -44,7 +44,7 @@ fun workflow_with_nested_blocks_runs_to_the_end() {
         let region = records::instance(0, vector[]);
         assert!(!progress.gather(dag, region, &mut progress::empty_change()));
 
-        // The second iteration has one round. It is the last one.
+        // The second iteration has one round, and is the last iteration.
         progress.close_run(dag, at(1, vector[1]), b"ok", scalar(), ready(at(2, vector[1, 0])));
         progress.settle_run(dag, at(2, vector[1, 0]), b"good", scalar(), ready(at(3, vector[1])));
         progress.settle_run(dag, at(3, vector[1]), b"ok", scalar(), finished_region(region));
@@ -58,7 +58,8 @@ fun workflow_with_nested_blocks_runs_to_the_end() {
         let inner = records::instance(3, vector[0]);
         progress.close_run(dag, at(6, vector[0, 0]), b"ok", scalar(), finished_region(inner));
         assert!(!progress.is_over());
-        // It leads back to the closed round that returned the list: an input conflict, and the end.
+        // The list is delivered to a closed round. This is an input conflict, which ends the
+        // execution.
         progress.gather_region(dag, inner, failure(at(5, vector[0]), b"input_conflict"));
         assert!(progress.is_over());
         assert_eq!(progress.status(), b"terminated".to_ascii_string());
@@ -175,7 +176,8 @@ fun start(dag: &Dag): Progress {
     progress
 }
 
-/// Return progress with both iterations of the first region in flight, the first one in its loop.
+/// Return the progress with both iterations of the first region in flight. The first iteration is
+/// in its loop.
 fun in_the_loop(dag: &Dag): Progress {
     let mut progress = start(dag);
     progress.settle_run(dag, at(0, vector[]), b"ok", two(), iteration(at(1, vector[])));

@@ -1,5 +1,5 @@
-/// Records of an execution: their bytes, their phases, and the locations of values. The workflow is
-/// that of `dag_runner`.
+/// Tests of the records of an execution, with their bytes, their phases, and the locations of
+/// values. The workflow is that of `dag_runner`.
 #[test_only]
 module nexus_workflows::records_tests;
 
@@ -15,7 +15,7 @@ use std::unit_test::{assert_eq, destroy};
 
 const NOTHING: address = @0x0;
 const INVOCATION: address = @0x17;
-/// Region 3 as the origin of a value: 0x8000 plus its number.
+/// Region 3 as the origin of a value, which is 0x8000 plus the number of the region.
 const REGION_3: u16 = 0x8003;
 
 // === Costs ===
@@ -39,7 +39,7 @@ fun run_record_takes_316_bytes_and_4_per_path_number() {
     assert_eq!(records.take_bytes(), 0);
     records.add_in_flight(at(1, vector[7]));
     records.add_in_flight(at(2, vector[7, 8]));
-    // 320 and 324.
+    // The two records have 320 and 324 bytes.
     assert_eq!(records.take_bytes(), 644);
     assert_eq!(records.length(), 3);
     destroy(records);
@@ -63,13 +63,13 @@ fun delivery_takes_9_bytes() {
         columns.write(dag);
         let mut records = none();
         let run = at(5, vector[0]);
-        // The run is new: 316 + 4 + 9.
+        // The run does not have a record yet, so the delivery writes 316 + 4 + 9 bytes.
         assert!(records.deliver(dag, run, &edge(dag, 4, b"ok", 0), 4, 0));
         assert_eq!(records.take_bytes(), 329);
         assert!(records.deliver(dag, run, &edge(dag, 6, b"ok", 0), REGION_3, 0));
         assert_eq!(records.take_bytes(), 9);
         assert_eq!(records.length(), 1);
-        // A second value for the port takes nothing.
+        // A second value for the same port does not write any bytes.
         assert!(!records.deliver(dag, run, &edge(dag, 6, b"ok", 0), REGION_3, 0));
         assert_eq!(records.take_bytes(), 0);
         destroy(records);
@@ -80,20 +80,21 @@ fun delivery_takes_9_bytes() {
 fun scoped_value_takes_18_bytes_and_1_per_round_and_element() {
     with_dag!(|dag| {
         let mut records = none();
-        // The first value adds the instance: 293 + 18, and 1 for the element.
+        // The first value adds the record of the instance, with 293 + 18 bytes, and 1 byte for the
+        // element.
         let outer = records::instance(0, vector[]);
         assert!(records.deliver_to_scope(dag, outer, &edge(dag, 0, b"ok", 0), 0, 0, 2));
         assert_eq!(records.take_bytes(), 312);
-        // One round.
+        // The value applies to one round.
         let cycle = records::instance(1, vector[]);
         assert!(records.deliver_to_scope(dag, cycle, &edge(dag, 0, b"ok", 1), 0, 0, 0));
         assert_eq!(records.take_bytes(), 312);
-        // One path number, and an element.
+        // The path has one number, and the value is split into elements.
         let inner = records::instance(3, vector[4]);
         assert!(records.deliver_to_scope(dag, inner, &edge(dag, 5, b"ok", 0), 5, 0, 3));
         assert_eq!(records.take_bytes(), 316);
         assert_eq!(records.length(), 3);
-        // A second value for the port takes nothing.
+        // A second value for the same port does not write any bytes.
         assert!(!records.deliver_to_scope(dag, inner, &edge(dag, 5, b"ok", 0), 5, 0, 3));
         assert_eq!(records.take_bytes(), 0);
         assert_eq!(records.length(), 3);
@@ -105,8 +106,8 @@ fun scoped_value_takes_18_bytes_and_1_per_round_and_element() {
 fun second_scoped_value_uses_the_same_record() {
     with_draft!(|dag| {
         let mut columns = columns();
-        // Vertex 1 has one more port, and the source one more edge to it: no rounds, and an
-        // element.
+        // Vertex 1 has an additional port, to which an additional edge of the source leads. The
+        // edge has no rounds, and it has an element.
         columns.ports().push_back(1);
         columns.names().push_back(b"also");
         columns.flags().push_back(0);
@@ -140,7 +141,7 @@ fun cursor_takes_12_bytes() {
 fun mark_takes_289_bytes_and_4_per_path_number() {
     let mut records = none();
     let (outer, inner) = (mark(vector[]), mark(vector[5, 6]));
-    // Vertex 0 stands for a missing origin.
+    // If the mark does not exist, the function returns vertex 0 as the origin.
     let (edge, origin) = records.marked(outer);
     assert!(edge.is_none() && origin == 0);
     assert!(records.add_mark(outer, 3, 4));
@@ -197,7 +198,7 @@ fun removal_decreases_the_length() {
 
 // === Runs ===
 
-/// Leaders read records in BCS. The phases are 0 to 3.
+/// Leaders read the BCS bytes of records. The phases of a run are 0 to 3.
 #[test]
 fun run_record_has_phase_attempt_time_invocation_and_refusal() {
     let (mut records, run) = (none(), at(0, vector[]));
@@ -214,7 +215,7 @@ fun run_record_has_phase_attempt_time_invocation_and_refusal() {
     assert_eq!(records.run_record(run).not_before_ms(), 5_000);
     assert_eq!(records.run_record(run).attempt(), 2);
     records.run_record_mut(run).set_in_flight();
-    // The run is invoked later.
+    // The invocation of the run is set later.
     records.set_invocation(run, INVOCATION.to_id());
     assert_record(&records, run, run_fields(2, 2, 5_000, INVOCATION, b""));
     assert_eq!(records.run_record(run).invocation(), INVOCATION.to_id());
@@ -234,7 +235,8 @@ fun waiting_run_stores_its_deliveries() {
         let mut expected = vector[0, 1];
         expected.append(field(0u64));
         expected.append(field(NOTHING));
-        // No refusal, and two values: port, origin, edge and round.
+        // The record has an empty refusal and two values. Each value has a port, an origin, an edge
+        // and a round.
         expected.append(x"0002");
         expected.append(x"000400050000000000");
         expected.append(x"020380090002000000");
@@ -289,7 +291,7 @@ fun claim_next_takes_iterations_in_order() {
         assert_eq!(record.available(0, 3), 1);
         assert_eq!(record.claim_next(0, 1), 2);
         assert_eq!(record.available(0, 3), 0);
-        // `parallel` is less than the iterations in flight, so no iteration is available.
+        // `parallel` is less than the number of iterations in flight, so no iteration is available.
         assert_eq!(record.available(0, 2), 0);
         record.release_iteration(0);
         assert_eq!(record.available(0, 3), 1);
@@ -298,7 +300,7 @@ fun claim_next_takes_iterations_in_order() {
         record.release_iteration(0);
         record.release_iteration(0);
         assert_eq!(record.available(0, 32), 3);
-        // The other cursor is independent.
+        // The other cursor has its own count of iterations.
         assert_eq!(record.claim_next(1, 2), 0);
         assert_eq!(record.available(1, 32), 0);
         assert_eq!(record.claim_next(0, 3), 4);
@@ -307,14 +309,15 @@ fun claim_next_takes_iterations_in_order() {
     });
 }
 
-/// Leaders read records in BCS. The phases are 0 to 2.
+/// Leaders read the BCS bytes of records. The phases of a region are 0 to 2.
 #[test]
 fun instance_record_has_phase_live_cursors_and_values() {
     with_dag!(|dag| {
         let (mut records, region) = (none(), records::instance(0, vector[]));
         assert!(records.deliver_to_scope(dag, region, &edge(dag, 0, b"ok", 0), 0, 6, 2));
-        // One value: vertex, port, origin, edge, round, not static, no rounds, the first path
-        // number, length.
+        // The record has one value, with the vertex, port, origin, edge and round. The value is not
+        // static and has no rounds. The last fields are the position of the element in the path,
+        // and the length.
         let brought = x"0101000000000000060000000000010002000000";
         assert_eq!(
             bcs::to_bytes(records.instance_record(region)),
@@ -369,7 +372,7 @@ fun extended_and_prefix_change_the_path_length() {
     assert_eq!(records::extended(&vector[7, 8], 2), vector[7, 8]);
     assert_eq!(records::prefix(&vector[7, 8, 9], 2), vector[7, 8]);
     with_dag!(|dag| {
-        // Vertex 2 is in a region and in a loop of it.
+        // Vertex 2 is in a region, and in a loop inside this region.
         assert!(records::iteration(2, 2, &vector[], 6) == at(2, vector[6, 0]));
         assert!(records::iteration(2, 6, &vector[4], 6) == at(6, vector[4, 6]));
         let enclosing = records::enclosing(dag.vertex(6).blocks(), 1, &vector[4, 6]);
@@ -383,7 +386,7 @@ fun extended_and_prefix_change_the_path_length() {
 fun needs_are_met_when_all_values_exist() {
     with_draft!(|dag| {
         let mut columns = columns();
-        // The first region also needs `also`, which receives one value for all iterations.
+        // The first region also needs the port `also`, which receives one value for all iterations.
         columns.ports().push_back(1);
         columns.names().push_back(b"also");
         columns.flags().push_back(0);
@@ -407,7 +410,7 @@ fun needs_are_met_when_all_values_exist() {
 fun needs_of_a_loop_are_met_by_static_values() {
     with_draft!(|dag| {
         let mut columns = columns();
-        // The edge delivers to `kept` of the loop in the first round only.
+        // The edge delivers a value to the port `kept` of the loop in the first round only.
         columns.edge_vertices().push_back(0);
         columns.variants().push_back(b"ok");
         columns.edges().push_back(vector[11, 5, 1, 0, 0, 0, 1, 0xFFFF, 0xFFFF, 0]);
@@ -416,7 +419,7 @@ fun needs_of_a_loop_are_met_by_static_values() {
         assert!(!records.are_needs_met(dag, &cycle));
         assert!(records.deliver_to_scope(dag, cycle, &edge(dag, 0, b"ok", 3), 0, 0, 0));
         assert!(!records.are_needs_met(dag, &cycle));
-        // Both values can exist.
+        // The port can have both the value for the first round and the static value.
         assert!(records.deliver_to_scope(dag, cycle, &edge(dag, 0, b"ok", 1), 0, 0, 0));
         assert!(records.are_needs_met(dag, &cycle));
         destroy(records);
@@ -434,10 +437,10 @@ fun blocks_are_open_when_regions_are_opened_and_loop_needs_are_met() {
         assert!(!records.are_blocks_open(dag, &inside, &vector[1]));
         records.open(region, vector[2]);
         assert!(records.are_blocks_open(dag, &inside, &vector[1]));
-        // The inner loop needs nothing.
+        // The inner loop does not need any value to open.
         assert!(records.are_blocks_open(dag, &deep, &vector[1, 3]));
 
-        // The other loop needs `kept`, and its region needs its list.
+        // The other loop needs a value at the port `kept`, and the region inside it needs a list.
         let (enclosing, inner) = (vector[1], vector[1, 3]);
         assert!(!records.are_blocks_open(dag, &enclosing, &vector[0]));
         let (cycle, within) = (records::instance(1, vector[]), records::instance(3, vector[0]));
@@ -448,7 +451,7 @@ fun blocks_are_open_when_regions_are_opened_and_loop_needs_are_met() {
         assert!(records.deliver_to_scope(dag, cycle, &edge(dag, 0, b"ok", 1), 0, 0, 0));
         assert!(records.are_blocks_open(dag, &enclosing, &vector[0]));
         assert!(records.are_blocks_open(dag, &inner, &vector[0, 0]));
-        // In the next round it is not.
+        // In the next round, the inner region is not open.
         assert!(records.are_blocks_open(dag, &enclosing, &vector[1]));
         assert!(!records.are_blocks_open(dag, &inner, &vector[1, 0]));
         destroy(records);
@@ -457,18 +460,20 @@ fun blocks_are_open_when_regions_are_opened_and_loop_needs_are_met() {
 
 // === Bounds ===
 
-/// A path has at most 8 numbers: 32 bytes.
+/// A path has at most 8 numbers, which have 32 bytes.
 #[test]
 fun max_edge_bytes_bounds_the_written_bytes() {
     with_dag!(|dag| {
-        // A mark: 289 + 32.
+        // A mark has 289 + 32 bytes.
         assert_eq!(records::max_edge_bytes(dag, &edge(dag, 3, b"ok", 0)), 321);
-        // A run and a value: 316 + 32 + 9.
+        // The record of a run and a value have 316 + 32 + 9 bytes.
         assert_eq!(records::max_edge_bytes(dag, &edge(dag, 2, b"good", 0)), 357);
-        // An instance with a value and an element, and one cursor: 293 + 32 + 18 + 1 + 12.
+        // The record of an instance with a value, an element and one cursor has 293 + 32 + 18 + 1 +
+        // 12 bytes.
         assert_eq!(records::max_edge_bytes(dag, &edge(dag, 0, b"ok", 0)), 356);
-        // An instance with a value, an element and a round, and two starts in the loop. Each start
-        // is a run with a value, or 32 cursors: 293 + 32 + 18 + 1 + 1 + 2 * (357 + 384).
+        // The instance has a value, an element and a round, and two starts in the loop. Each start
+        // is a run with a value, or a region with 32 cursors. The total is 293 + 32 + 18 + 1 + 1 +
+        // 2 * (357 + 384).
         assert_eq!(records::max_edge_bytes(dag, &edge(dag, 0, b"ok", 1)), 1_827);
     });
 }
@@ -490,15 +495,15 @@ fun at(vertex: u16, path: vector<u32>): Run { run::new(vertex, path) }
 
 fun reason(text: vector<u8>): String { text.to_ascii_string() }
 
-/// Return the mark of the third iteration of region 0 for a port of vertex 4.
+/// Return the key of the mark of the third iteration of region 0, for a port of vertex 4.
 fun mark(path: vector<u32>): records::Mark { records::mark(0, path, 4, 0, 2) }
 
-/// Return an edge of a variant.
+/// Return the edge at index `place` among the edges of a variant.
 fun edge(dag: &Dag, vertex: u16, variant: vector<u8>, place: u64): Edge {
     dag.vertex(vertex).edges(&variant.to_ascii_string())[place]
 }
 
-/// Return the records of the first region, which is open with cursors of these lengths.
+/// Return records with an open first region, whose cursors have `counts` iterations.
 fun open_region(dag: &Dag, counts: vector<u32>): (Records, records::Instance) {
     let (mut records, region) = (none(), records::instance(0, vector[]));
     records.deliver_to_scope(dag, region, &edge(dag, 0, b"ok", 0), 0, 0, 2);
@@ -511,7 +516,7 @@ fun assert_record(records: &Records, run: Run, expected: vector<u8>) {
     assert_eq!(bcs::to_bytes(records.run_record(run)), expected);
 }
 
-/// Return the fields of a run record without deliveries.
+/// Return the BCS fields of a run record that precede its deliveries.
 fun run_fields(
     phase: u8,
     attempt: u8,
@@ -527,7 +532,7 @@ fun run_fields(
     bytes
 }
 
-/// Return the fields of a region record with a live count below 256.
+/// Return the BCS fields of a region record whose live count is below 256.
 fun region_record(phase: u8, live: u8, cursors: vector<u8>, brought: vector<u8>): vector<u8> {
     vector[vector[phase, live, 0, 0, 0], cursors, brought].flatten()
 }

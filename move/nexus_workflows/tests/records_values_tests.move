@@ -1,4 +1,5 @@
-/// Values of the ports of a run: delivered to the run alone, to all runs in a block, or missing.
+/// Tests of the values of a run's ports. A value is delivered to the run alone, is delivered to all
+/// runs in a block, or is missing.
 ///
 ///
 ///     0 source ──▶ 1 target, 2 neighbour: both inside the same blocks
@@ -18,13 +19,13 @@ const NONE: u16 = 0xFFFF;
 /// Region 0 as the origin of a value.
 const REGION: u16 = 0x8000;
 
-/// Kinds of ports.
+/// The kinds of ports that a test can define.
 const PLAIN: u8 = 0;
 const ENTRY: u8 = 1;
 const DEFAULT: u8 = 2;
 const STAYING: u8 = 4;
 
-/// Kinds of edges.
+/// The numbers of the edge kinds in a row.
 const NORMAL: u16 = 0;
 const FOR_EACH: u16 = 1;
 const DO_WHILE: u16 = 2;
@@ -97,7 +98,7 @@ fun default_value_waits_for_a_source() {
         dag.add_sources(0, vector[1], vector[0], vector[vector[0, 0]]);
         let (mut records, run) = (none(), at(vector[]));
         let edge = add_edge(dag, 1, NORMAL, 0, NONE);
-        // Another vertex delivers to the other port.
+        // A vertex that is not the source delivers a value to the other port.
         assert!(records.deliver(dag, run, &edge, 2, 0));
         assert!(!records.readiness(dag, &run, 1).is_complete());
         destroy(records);
@@ -119,7 +120,7 @@ fun default_value_is_used_after_the_source_delivered_elsewhere() {
 #[test]
 fun default_value_is_used_in_rounds_without_a_source() {
     with_target!(vector[3], vector[DEFAULT], |dag| {
-        // From outside, only the first round can be reached.
+        // An edge from outside the loop reaches only the first round.
         dag.add_sources(0, vector[1], vector[0], vector[vector[0, 0, 0]]);
         let mut records = none();
         assert!(!records.readiness(dag, &at(vector[0]), 1).is_complete());
@@ -175,7 +176,7 @@ fun shortest_list_determines_the_iterations() {
         assert_eq!(records.readiness(dag, &at(vector[0]), 1).count(), 2);
         assert_eq!(records.instance_record(region()).iterations(), 4);
         assert!(records.readiness(dag, &at(vector[1]), 1).is_complete());
-        // Only the longest list has a fourth element, and two lists have a third one.
+        // Only the longest list has a fourth element, and only two lists have a third element.
         assert!(!records.readiness(dag, &at(vector[2]), 1).is_complete());
         assert!(!records.readiness(dag, &at(vector[3]), 1).is_complete());
         destroy(records);
@@ -205,7 +206,7 @@ fun delivery_to_a_run_is_used_beyond_the_end_of_a_list() {
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 2));
         assert!(records.readiness(dag, &at(vector[5]), 1).is_complete());
         assert!(!records.readiness(dag, &at(vector[6]), 1).is_complete());
-        // It uses its own value.
+        // The run uses the value that was delivered to the run alone.
         assert_from(records.source(dag, &at(vector[5]), 0), 2, vector[5], b"out_2");
         destroy(records);
     });
@@ -217,7 +218,8 @@ fun outer_list_of_a_port_has_priority() {
         let (mut records, inner) = (none(), records::instance(2, vector[1, 0]));
         let list = add_edge_row(dag, 0, vector[FOR_EACH, 2, 0, 2, 2, NONE]);
         let outer = add_edge(dag, 0, FOR_EACH, 0, 0);
-        // A later value would find the outer one.
+        // The inner value arrives first, because `deliver_to_scope` rejects it after the outer
+        // value.
         assert!(records.deliver_to_scope(dag, inner, &list, 2, 0, 3));
         assert!(records.deliver_to_scope(dag, region(), &outer, 0, 0, 5));
         let run = at(vector[1, 0, 4]);
@@ -242,7 +244,7 @@ fun value_for_a_whole_region_does_not_start_iterations() {
         assert!(records.deliver_to_scope(dag, region(), &edge, 0, 0, 9));
         let readiness = records.readiness(dag, &at(vector[0]), 1);
         assert!(readiness.is_complete() && !readiness.is_triggered());
-        // Its length is ignored, because no element is used.
+        // The length of the value is ignored, because the run does not use an element of it.
         assert_eq!(readiness.count(), 0);
         destroy(records);
     });
@@ -256,7 +258,7 @@ fun static_value_in_a_loop_starts_runs() {
         assert!(!records.readiness(dag, &at(vector[0]), 1).is_complete());
         let cycle = records::instance(3, vector[]);
         assert!(records.deliver_to_scope(dag, cycle, &edge, 0, 0, 0));
-        // It remains in all rounds.
+        // The static value is available in all rounds.
         vector[0, 1, 7].do!(|round| {
             let readiness = records.readiness(dag, &at(vector[round]), 1);
             assert!(readiness.is_complete() && readiness.is_triggered());
@@ -276,7 +278,7 @@ fun static_value_inside_an_iteration_starts_runs() {
         assert!(readiness.is_complete() && readiness.is_triggered());
         let readiness = records.readiness(dag, &at(vector[3, 0]), 1);
         assert!(!readiness.is_complete() && !readiness.is_triggered());
-        // A value for the whole region reaches all iterations, and starts none.
+        // A value for the whole region reaches all iterations, but does not start an iteration.
         assert!(records.deliver_to_scope(dag, region(), &whole, 0, 0, 0));
         let readiness = records.readiness(dag, &at(vector[3, 0]), 1);
         assert!(readiness.is_complete() && !readiness.is_triggered());
@@ -313,7 +315,7 @@ fun value_is_used_only_in_its_rounds() {
         assert!(!records.readiness(dag, &at(vector[2, 1]), 1).is_complete());
         let source = records.source(dag, &at(vector[2, 1]), 0);
         assert!(source.run().is_none() && source.region().is_none());
-        // The first round has its value, and the second one receives another.
+        // The first round already has a value, and the second round receives another value.
         assert!(!records.deliver(dag, at(vector[2, 0]), &again, 2, 0));
         assert!(records.deliver(dag, at(vector[2, 1]), &again, 2, 0));
         assert_from(records.source(dag, &at(vector[2, 1]), 0), 2, vector[2, 0], b"out_2");
@@ -334,7 +336,7 @@ fun run_does_not_receive_values_of_another_vertex() {
         assert!(source.run().is_none() && source.region().is_none());
         assert!(records.deliver(dag, at(vector[0]), &mine, 2, 0));
         assert!(records.readiness(dag, &at(vector[0]), 1).is_complete());
-        // The neighbour has its own value.
+        // The neighbour received the value of its own edge.
         assert!(records.readiness(dag, &run::new(2, vector[1]), 1).is_complete());
         destroy(records);
     });
@@ -383,7 +385,7 @@ fun source_returns_the_value_of_each_port_of_a_run() {
         assert!(records.deliver(dag, run, &second, 2, 0));
         assert_from(records.source(dag, &run, 0), 0, vector[], b"out_1");
         assert_from(records.source(dag, &run, 1), 2, vector[], b"aside");
-        // The entry value is stored elsewhere.
+        // The records do not contain the entry value, so its location is empty.
         let source = records.source(dag, &run, 2);
         assert!(source.run().is_none() && source.region().is_none());
         assert!(source.element().is_none() && source.port().is_empty());
@@ -431,7 +433,7 @@ fun source_returns_the_nested_region_of_a_gathered_list() {
     with_target!(vector[0, 1], vector[PLAIN], |dag| {
         let (mut records, run) = (none(), at(vector[6, 3]));
         let own = add_edge(dag, 0, NORMAL, 2, NONE);
-        // Region 2 is in block 1: two path numbers.
+        // Region 2 is inside block 1, so the path of its instance has two numbers.
         assert!(records.deliver(dag, run, &own, 0x8002, 0));
         let source = records.source(dag, &run, 0);
         assert!(source.region() == option::some(records::instance(2, vector[6, 3])));
@@ -511,13 +513,13 @@ fun element_fills_a_port_that_a_static_value_does_not() {
 
 fun none(): Records { records::new(&mut tx_context::dummy()) }
 
-/// Return a run of the target.
+/// Return the run of the target vertex at a path.
 fun at(path: vector<u32>): Run { run::new(1, path) }
 
 fun region(): Instance { records::instance(0, vector[]) }
 
-/// Run `$f` on a workflow whose target is in these blocks and has ports of these kinds. Group 0
-/// starts with the target, and group 1 is empty.
+/// Run `$f` on a workflow whose target is in these blocks and has ports of these kinds. Entry group
+/// 0 starts with the target, and entry group 1 is empty.
 macro fun with_target($blocks: vector<u16>, $kinds: vector<u8>, $f: |&mut Dag|) {
     let (blocks, kinds) = ($blocks, $kinds);
     with_draft!(|dag| {
@@ -557,15 +559,16 @@ fun write(dag: &mut Dag, blocks: vector<u16>, kinds: vector<u8>) {
 
 fun ascii(text: vector<u8>): String { text.to_ascii_string() }
 
-/// Return an edge of the source to a port of the target, for a run or for all runs in a block.
-/// `keeps` is its prefix length. The neighbour has the same edge, so that values may come from
-/// inside.
+/// Add an edge from the source to a port of the target, for one run or for all runs in a block.
+/// `keeps` is the prefix length of the edge. The neighbour has the same edge, so that values may
+/// come from inside the blocks.
 fun add_edge(dag: &mut Dag, port: u16, kind: u16, keeps: u16, scope: u16): Edge {
     let element = if (kind == FOR_EACH) 0 else NONE;
     add_edge_row(dag, port, vector[kind, keeps, 0, scope, element, NONE])
 }
 
-/// Return the same edge. `rest` is the part of the row after the port.
+/// Add the edge that `add_edge` describes, and return it. `rest` is the part of the row after the
+/// port.
 fun add_edge_row(dag: &mut Dag, port: u16, rest: vector<u16>): Edge {
     let number = dag.vertex(0).edges(&ascii(b"ok")).length() as u16 + 1;
     let mut row = vector[number, 1, port];
@@ -577,7 +580,7 @@ fun add_edge_row(dag: &mut Dag, port: u16, rest: vector<u16>): Edge {
     edges[edges.length() - 1]
 }
 
-/// Return an edge that only the neighbour has to a port of the target.
+/// Add an edge from the neighbour, but not from the source, to a port of the target.
 fun add_edge_from_neighbour(dag: &mut Dag, port: u16): Edge {
     let row = vector[9, 1, port, NORMAL, 0, 0, NONE, NONE, NONE];
     dag.add_edges(0, vector[2], vector[ascii(b"ok")], vector[ascii(b"aside")], vector[row]);
@@ -585,14 +588,14 @@ fun add_edge_from_neighbour(dag: &mut Dag, port: u16): Edge {
     edges[edges.length() - 1]
 }
 
-/// Return an edge through which the region splits a list for the neighbour.
+/// Add a `for_each` edge that splits a list for the neighbour.
 fun add_list_of_neighbour(dag: &mut Dag): Edge {
     let row = vector[8, 2, 0, FOR_EACH, 0, 0, 0, 0, NONE];
     dag.add_edges(0, vector[0], vector[ascii(b"other")], vector[ascii(b"list")], vector[row]);
     dag.vertex(0).edges(&ascii(b"other"))[0]
 }
 
-/// Check that the value is in this port of this run.
+/// Check that the location of a value is this port of this run.
 fun assert_from(source: Source, vertex: u16, path: vector<u32>, port: vector<u8>) {
     assert_eq!(source.run(), option::some(run::new(vertex, path)));
     assert_eq!(source.port(), ascii(port));

@@ -1,4 +1,4 @@
-/// A region whose list is the only input of its target.
+/// Tests of a region whose gathered list is the only input of the list's target.
 #[test_only]
 module nexus_workflows::region_short_funds_tests;
 
@@ -51,7 +51,7 @@ fun gather_waits_for_funds() {
         );
         let list = vector[1, 2, 0, 0, 0, 0, NONE, NONE, 0];
         dag.add_collect_edges(0, vector[0], vector[list], vector[vector[1]]);
-        // Three vertices never become ready, so their values need records.
+        // Three vertices never become ready, so their values must be stored in records.
         let names = ascii(vector[
             b"in", b"in", b"list", b"in", b"never", b"in", b"never", b"in", b"never",
         ]);
@@ -94,8 +94,8 @@ fun gather_waits_for_funds() {
     let mut closed = stage.runner().next_tx(LEE).take_shared_by_id<Invocation>(split);
     stage.execution_tx!(LEE, execution, |execution, dag, _, _, clock, ctx| {
         assert!(execution.advance(dag, &mut closed, clock, ctx));
-        // The record of the run and its value take 316 + 9 bytes, at 7 600 MIST each: 2 470 000
-        // MIST.
+        // The record of the run and its value have 316 + 9 bytes, which cost 7 600 MIST each and
+        // 2 470 000 MIST in total.
         assert_eq!(execution.funds_mist(), 2_469_999);
         assert!(!execution.gather(dag, 0, vector[], clock, ctx));
     });

@@ -1,4 +1,5 @@
-/// A workflow that splits one list and gathers another: the inputs of its runs, and their deletion.
+/// Tests of a workflow that splits a list and gathers another list. The tests cover the inputs of
+/// runs, and the deletion of records.
 ///
 ///
 ///     0 split ──for_each──▶ [region 0: 1 each ] ──collect──▶ 2 join      0 ──▶ 2 (`first`, `_after`)
@@ -178,7 +179,7 @@ fun answer_without_a_required_port_is_a_failure() {
     stage.end();
 }
 
-/// A run costs 15 548 400 MIST. The first one costs 17 539 600.
+/// A run costs 15 548 400 MIST. The first run costs 17 539 600 MIST.
 #[test]
 fun list_contains_an_answer_without_a_port_as_a_failure() {
     let (mut stage, id) = start_with_failures();
@@ -253,8 +254,8 @@ fun error_edge_carries_the_reason_of_an_answer_without_a_port() {
     stage.end();
 }
 
-/// 300 for the element, 50 for each of its 2 bytes because Move joins them, and 1 for each byte at
-/// its source and in the list.
+/// The element counts as 300 bytes. Each of the 2 bytes of the element counts as 50 bytes, because
+/// Move joins the bytes one by one. Each byte at the source and in the list counts as 1 byte.
 #[test]
 fun element_of_a_gathered_list_counts_404_bytes() {
     let one = vector[value::inline(b"1")];
@@ -268,7 +269,8 @@ fun element_of_a_gathered_list_counts_404_bytes() {
     stage.end();
 }
 
-/// Return the bytes that the inputs of `JOIN` count if an iteration returns this list.
+/// Return the number of bytes that the inputs of `JOIN` count as, if an iteration returns this
+/// list.
 fun bytes_with_a_gathered_list(stage: &mut Stage, id: ID, elements: vector<Value>): u64 {
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
@@ -427,13 +429,13 @@ fun started(): (Stage, ID) {
     (stage, id)
 }
 
-/// Return the same for a workflow that also gathers the reasons of failures.
+/// Return an execution like `started`, for a workflow that also gathers the reasons of failures.
 fun start_with_failures(): (Stage, ID) {
     let (stage, _, id) = scheduled(true, 200_000_000);
     (stage, id)
 }
 
-/// Return the same with its schedule, which gave it these funds.
+/// Return an execution with its schedule, which started the execution with these funds.
 fun scheduled(gathers_failures: bool, funds_per_execution_mist: u64): (Stage, ID, ID) {
     let mut stage = schedule_runner::start();
     let dag = publish(&mut stage, gathers_failures);
@@ -485,7 +487,7 @@ fun write(dag: &mut Dag, gathers_failures: bool) {
         vector[32, 8, 32],
         vector[true, false, true],
     );
-    // The edge of failures follows that of answers, and has the same target.
+    // The edge for failures follows the edge for answers, and leads to the same target.
     let (gathering, sources) = if (gathers_failures) (2, vector[EACH, EACH]) else (1, vector[EACH]);
     dag.add_collect_edges(0, vector[0], vector[to_list(gathering)], vector[sources]);
     dag.add_ports(
@@ -512,7 +514,7 @@ fun write(dag: &mut Dag, gathers_failures: bool) {
     };
 }
 
-/// Return the row of an edge that leaves the region for the list.
+/// Return the row of an edge that leads from the region to the gathered list.
 fun to_list(number: u16): vector<u16> { vector[number, JOIN, 3, 0, 0, 0, NONE, NONE, 0] }
 
 fun ascii(texts: vector<vector<u8>>): vector<String> { texts.map!(|text| text.to_ascii_string()) }
@@ -533,8 +535,8 @@ fun request_one(stage: &mut Stage, id: ID) {
     });
 }
 
-/// Run the three iterations, of which the second is refused. Return the invocation that receives
-/// the list, and all others.
+/// Run three iterations, of which the second iteration is refused. Return the invocation that
+/// receives the list, and all other invocations.
 fun with_a_refused_one(stage: &mut Stage, id: ID): (ID, vector<ID>) {
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
@@ -574,13 +576,13 @@ fun last(stage: &mut Stage): ID {
     test_scenario::most_recent_id_shared<Invocation>().destroy_some()
 }
 
-/// Return the inputs of an attempt, after loading these sources.
+/// Return the inputs of an attempt, after loading the values of these source invocations.
 fun inputs(stage: &mut Stage, id: ID, invocation: ID, sources: vector<ID>): Ports {
     let (ports, _) = stage.read(id, invocation, sources);
     ports
 }
 
-/// Return the inputs of an invocation, and the bytes that they count.
+/// Return the inputs of an invocation, and the number of bytes that the inputs count as.
 fun read(stage: &mut Stage, id: ID, invocation: ID, sources: vector<ID>): (Ports, u64) {
     let dag = stage.dag();
     let scenario = stage.runner().next_tx(LEE);
@@ -592,7 +594,7 @@ fun read(stage: &mut Stage, id: ID, invocation: ID, sources: vector<ID>): (Ports
     test_scenario::return_shared(mine);
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(execution);
-    // Elements of lists are loaded from the last one to the first.
+    // The elements of a list are loaded from the last element to the first.
     let mut sources = sources;
     sources.reverse();
     sources.do!(|source| {

@@ -1,4 +1,4 @@
-/// Attacks on the funds of a schedule, or on its operation.
+/// Tests of attacks on the funds of a schedule, or on its operation.
 #[test_only]
 module nexus_workflows::schedule_attack_tests;
 
@@ -12,7 +12,7 @@ const ALICE: address = @0xA;
 const BOB: address = @0xB;
 const LEE: address = @0x1;
 const MAX: address = @0x2;
-/// Another account.
+/// An account that is neither the owner nor a worker.
 const EVE: address = @0xE;
 
 const FIRST_MS: u64 = 2_000_000;
@@ -21,7 +21,7 @@ const DAY_MS: u64 = 86_400_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
 
-/// Eve triggers often, early and late. Bob pays only one execution and its keeper.
+/// Eve triggers often, too early and too late. Bob pays only for one execution and its keeper.
 #[test]
 fun trigger_pays_nothing_when_early_or_repeated() {
     let mut stage = schedule_runner::start();
@@ -43,7 +43,8 @@ fun trigger_pays_nothing_when_early_or_repeated() {
     stage.end();
 }
 
-/// Lee and Max both find a due schedule. The second one loses only gas.
+/// Lee and Max both trigger a due schedule. The second keeper loses only the gas of the
+/// transaction.
 #[test]
 fun second_keeper_costs_the_owner_nothing() {
     let mut stage = schedule_runner::start();
@@ -59,7 +60,7 @@ fun second_keeper_costs_the_owner_nothing() {
     stage.end();
 }
 
-/// No one triggers for a hundred days. Then one execution replaces 2 400 planned ones.
+/// No one triggers for a hundred days. Then a single execution replaces 2 400 planned executions.
 #[test]
 fun missed_times_start_one_execution() {
     let mut stage = schedule_runner::start();
@@ -72,7 +73,7 @@ fun missed_times_start_one_execution() {
     stage.end();
 }
 
-/// Bob funds only the executions and not the keepers, so keepers do not start them.
+/// Bob's funds cover only the executions but not the keepers, so keepers cannot start executions.
 #[test]
 fun trigger_requires_the_fee_of_the_keeper() {
     let mut stage = schedule_runner::start();
@@ -81,13 +82,12 @@ fun trigger_requires_the_fee_of_the_keeper() {
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(!schedule.trigger(registry, dag, leader, clock, ctx));
     });
-    // He cancels before Lee triggers. Lee's simulation shows it, and Lee loses nothing.
+    // Bob cancels before Lee triggers. Lee notices this in a dry run, and does not lose gas.
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
     assert!(!stage.trigger(schedule));
     stage.end();
 }
 
-/// The gas price is ten times as high as at the creation. The keeper's payment for gas follows it.
 #[test]
 fun trigger_by_anyone_requires_an_active_leader() {
     let mut stage = schedule_runner::start();
@@ -101,6 +101,8 @@ fun trigger_by_anyone_requires_an_active_leader() {
     stage.end();
 }
 
+/// The gas price is ten times as high as at the creation of the schedule. The keeper's payment for
+/// gas increases accordingly.
 #[test]
 fun keeper_is_paid_the_current_gas_price() {
     let mut stage = schedule_runner::start();
@@ -118,8 +120,8 @@ fun keeper_is_paid_the_current_gas_price() {
     stage.end();
 }
 
-/// Bob cancels while an execution is active. It continues, its remaining funds are his, and only
-/// then can he delete everything.
+/// Bob cancels while an execution is active. The execution continues, and Bob receives its
+/// remaining funds. Afterwards he can delete all objects.
 #[test]
 fun cancel_with_an_active_execution_loses_no_funds() {
     let mut stage = schedule_runner::start();
@@ -143,7 +145,8 @@ fun cancel_with_an_active_execution_loses_no_funds() {
     stage.end();
 }
 
-/// Bob deletes an execution before its schedule has collected it. That would burn funds.
+/// Bob deletes an execution before its schedule has collected it. Without a check, the funds would
+/// be lost.
 #[test, expected_failure(abort_code = cleaning::EExecutionNotEmpty)]
 fun delete_rejects_an_execution_before_collect() {
     let mut stage = schedule_runner::start();
@@ -176,7 +179,7 @@ fun delete_accepts_a_collected_execution() {
     stage.end();
 }
 
-/// Eve passes executions of another schedule, and one of Bob that no schedule started.
+/// Eve passes executions of another schedule, and an execution that Bob started without a schedule.
 #[test]
 fun collect_has_no_effect_for_other_executions() {
     let mut stage = schedule_runner::start();
@@ -190,7 +193,8 @@ fun collect_has_no_effect_for_other_executions() {
     stage.end();
 }
 
-/// Eve refills an overdue execution to keep it active. Its deadline ends it.
+/// Eve refills an overdue execution to keep it active. The execution nevertheless ends at its
+/// deadline.
 #[test]
 fun refill_does_not_keep_an_overdue_execution_active() {
     let mut stage = schedule_runner::start();
@@ -205,8 +209,8 @@ fun refill_does_not_keep_an_overdue_execution_active() {
     stage.end();
 }
 
-/// Lee reports events that never happened. Each pause has one execution, no matter how many events
-/// a transaction reports, and a day has two if Bob allows two.
+/// Lee reports events that never happened. At most one execution starts per pause, no matter how
+/// many events a transaction reports. At most two executions start per day, because Bob allows two.
 #[test]
 fun false_events_are_bounded_by_the_pause_and_the_daily_limit() {
     let mut stage = schedule_runner::start();
@@ -222,7 +226,7 @@ fun false_events_are_bounded_by_the_pause_and_the_daily_limit() {
         stage.runner().advance(9_999);
     });
     let began_at_ms = stage.next_at_ms(schedule).destroy_some();
-    // Two on the first day, at least 10 s apart.
+    // Two executions start on the first day, at least 10 s apart.
     assert!(stage.funds_mist(schedule) < FUNDS_MIST - 2 * EACH_MIST);
     assert!(stage.funds_mist(schedule) > FUNDS_MIST - 3 * EACH_MIST);
     assert_eq!(began_at_ms, DAY_MS);
@@ -243,7 +247,7 @@ fun second_leader_waits_for_the_window_of_the_first() {
     assert!(!stage.report_event(MAX, schedule, 2));
     stage.runner().advance(1);
     assert!(stage.report_event(MAX, schedule, 2));
-    // Together they start no more than each of them alone.
+    // Both leaders together do not start more executions than one leader alone.
     assert!(!stage.report_event(LEE, schedule, 3));
     stage.runner().advance(10_000);
     assert!(stage.report_event(LEE, schedule, 3));
@@ -269,7 +273,7 @@ fun reset_cursor_removes_a_future_cursor() {
         let fields = vector[field(object::id(schedule)), field(option::some(now_ms))].flatten();
         assert_eq!(event_bytes<schedule::ScheduleCursorReset>(), fields);
     });
-    // Events before the reset do not count, and later ones do.
+    // Events before the reset do not count, and later events count.
     assert_eq!(stage.next_at_ms(schedule), option::some(now_ms));
     assert!(stage.report_event(LEE, schedule, 2));
     assert!(!stage.report_event(LEE, schedule, 1));
@@ -291,7 +295,8 @@ fun reset_cursor_keeps_the_pause() {
     stage.end();
 }
 
-/// The package was upgraded and does not accept new executions. All funds can still be withdrawn.
+/// The package was upgraded, and the registry does not accept new executions. All funds can still
+/// be withdrawn.
 #[test]
 fun exit_paths_ignore_settings_and_versions() {
     let mut stage = schedule_runner::start();

@@ -1,4 +1,5 @@
-/// Effects of collecting ended executions: skipped times, failures, and the next planned time.
+/// Tests of collecting ended executions, which affects skipped times, failures, and the next
+/// planned time.
 #[test_only]
 module nexus_workflows::schedule_collecting_tests;
 
@@ -21,8 +22,8 @@ const EACH_MIST: u64 = 50_000_000;
 
 // === Before the end ===
 
-/// Bob cancels an execution with a run in flight. The funds that its invocation does not hold
-/// return immediately, and the rest after the invocation has expired.
+/// Bob cancels an execution with a run in flight. The funds that its invocation does not hold are
+/// returned immediately. The rest is returned after the invocation has expired.
 #[test]
 fun collect_takes_the_free_funds_of_a_stopped_execution() {
     let mut stage = schedule_runner::start();
@@ -31,7 +32,7 @@ fun collect_takes_the_free_funds_of_a_stopped_execution() {
     let execution = stage.start_execution(schedule);
     let before_mist = stage.funds_mist(schedule);
     let (invocation, free_mist) = stage.requested(execution);
-    // It is active, so it needs its funds.
+    // The execution is active, so its funds cannot be collected.
     assert!(!stage.collect(schedule, execution));
     stage.cancel_execution(execution);
     stage.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
@@ -81,7 +82,7 @@ fun collect_pays_the_owner_of_a_cancelled_schedule() {
         assert_paid_at_most(BOB, free_mist);
     });
     let rest_mist = stage.expired(execution, invocation);
-    // The cost of an attempt, without the payment for `advance`.
+    // The collected rest is the cost of an attempt minus the payment for `advance`.
     assert_eq!(rest_mist, 9_480_000 - 1_200_000);
     assert!(stage.collect(schedule, execution));
     stage.delete(BOB, schedule);
@@ -90,7 +91,7 @@ fun collect_pays_the_owner_of_a_cancelled_schedule() {
 
 // === Skipped times ===
 
-/// A time in the millisecond in which an execution ends counts as a time during the execution.
+/// If an execution ends in the millisecond of a planned time, this time is skipped.
 #[test]
 fun time_at_the_end_of_an_execution_is_skipped() {
     let mut stage = schedule_runner::start();
@@ -120,7 +121,7 @@ fun time_after_the_end_of_an_execution_is_not_skipped() {
     stage.end();
 }
 
-/// Three listed times are skipped. One remains.
+/// Three listed times are skipped, so one time remains.
 #[test]
 fun listed_times_are_skipped_during_an_execution() {
     let mut stage = schedule_runner::start();
@@ -139,7 +140,7 @@ fun listed_times_are_skipped_during_an_execution() {
 }
 
 /// No one triggers at the second and third planned time while the first execution is active.
-/// Executions overlap, so collecting has no effect on times, and the third time is due.
+/// Executions may overlap, so collecting does not skip times, and the third time is due.
 #[test]
 fun collect_skips_no_times_when_executions_overlap() {
     let mut stage = schedule_runner::start();
@@ -178,7 +179,7 @@ fun delete_requires_every_overlapping_execution() {
     abort
 }
 
-/// Events are not planned, so none is skipped.
+/// An event schedule has no planned times, so no time is skipped.
 #[test]
 fun collect_counts_no_skipped_events() {
     let mut stage = schedule_runner::start();
@@ -197,7 +198,7 @@ fun collect_counts_no_skipped_events() {
 // === Counted failures ===
 
 /// A run without an answer and an expired execution are failures. A success and a resume reset the
-/// count. An execution that Bob cancels does not change it.
+/// count. An execution that Bob cancels does not change the count.
 #[test]
 fun consecutive_failures_are_counted() {
     let mut stage = schedule_runner::start();
@@ -218,8 +219,8 @@ fun consecutive_failures_are_counted() {
     stage.end();
 }
 
-/// Two overlapping executions fail after the one that paused the schedule. It remains paused, and
-/// the count increases.
+/// Two overlapping executions fail after the failure that paused the schedule. The schedule remains
+/// paused, and the count increases.
 #[test]
 fun failure_during_a_pause_is_counted() {
     let mut stage = schedule_runner::start();
@@ -237,7 +238,7 @@ fun failure_during_a_pause_is_counted() {
 
 // === Next planned times ===
 
-/// A started occurrence is not due again, even if the pause is in the same millisecond.
+/// An occurrence that has started is not due again, even if Bob pauses in the same millisecond.
 #[test]
 fun immediate_resume_repeats_no_time() {
     let mut stage = schedule_runner::start();
@@ -250,7 +251,7 @@ fun immediate_resume_repeats_no_time() {
     stage.end();
 }
 
-/// A time in the millisecond in which Bob resumes is due.
+/// If Bob resumes in the millisecond of a planned time, this time is due.
 #[test]
 fun time_at_the_end_of_a_pause_is_due() {
     let mut stage = schedule_runner::start();
@@ -275,7 +276,8 @@ fun time_before_the_end_of_a_pause_is_not_due() {
     stage.end();
 }
 
-/// The pause between events is ten seconds, regardless of Bob's own pauses.
+/// The pause between executions on events is ten seconds, even if Bob pauses and resumes the
+/// schedule.
 #[test]
 fun resume_does_not_shorten_the_pause_between_events() {
     let mut stage = schedule_runner::start();
@@ -311,7 +313,7 @@ fun cancel_execution(stage: &mut Stage, execution: ID) {
     });
 }
 
-/// Collect, and check the event.
+/// Collect an execution, and check the event.
 fun assert_collected(
     stage: &mut Stage,
     schedule: ID,
@@ -377,8 +379,8 @@ fun pause_and_resume(stage: &mut Stage, schedule: ID) {
     });
 }
 
-/// Let Lee request the only run of an execution. Return the invocation, and the funds that it does
-/// not hold.
+/// Let Lee request the only run of an execution. Return the invocation, and the funds of the
+/// execution that the invocation does not hold.
 fun requested(stage: &mut Stage, execution: ID): (ID, u64) {
     let mut free_mist = 0;
     stage.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, ctx| {

@@ -1,10 +1,12 @@
-/// The payments of a schedule, exact to the MIST. Each number is computed by hand.
+/// Tests of the exact payments of a schedule, in MIST. Each expected number is computed by hand.
 ///
-/// The execution has 232 bytes: its ID, that of the workflow and its owner have 32 each. Its
-/// schedule has 33, its funds 8, its progress 70, three counts 24, and the time of its end 1. Sui
-/// counts 143 more. A run with an empty path has 316. The terms have 203: two leaders 65, the
-/// settings 81, the price of one tool 9, and six numbers 48. Sui counts 275 more. The entry values
-/// of a vertex have 276 in addition to their own bytes, which are 6 for `{"a": 1}`.
+/// The fields of an execution have 232 bytes. The ID of the execution, the ID of the workflow and
+/// the owner have 32 bytes each. The schedule has 33 bytes, the funds 8, the progress 70, three
+/// counts 24, and the time of the end 1. Sui counts 143 additional bytes for the object. The record
+/// of a run with an empty path has 316 bytes. The terms have 203 bytes: the two leaders have
+/// 65 bytes, the settings 81, the price of one tool 9, and six numbers 48. Sui counts 275
+/// additional bytes for the terms. For the entry values of a vertex, Sui counts 276 bytes in
+/// addition to the values, which have 6 bytes for `{"a": 1}`.
 #[test_only]
 module nexus_workflows::schedule_money_tests;
 
@@ -26,16 +28,20 @@ const FIRST_MS: u64 = 2_000_000;
 const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
-/// 1 220 gas units at 1 000 MIST, 300 000 MIST of storage, and a fee of 300 000 MIST.
+/// The payment for gas, plus the keeper fee. The payment is the sum of 1 220 gas units at
+/// 1 000 MIST, 300 000 MIST of storage, and a fee of 300 000 MIST.
 const FEE_MIST: u64 = 1_820_000;
-/// 242 + 143 + 316 + 203 + 275 + 276 + 6 = 1 461 bytes, at 7 600 MIST.
+/// The storage cost of an execution, which is 242 + 143 + 316 + 203 + 275 + 276 + 6 = 1 461 bytes
+/// at 7 600 MIST.
 const STORED_MIST: u64 = 11_103_600;
-/// 500 bytes instead of 242 + 143, which makes 1 576; the funds of the execution; and the fee.
+/// The funds that a start requires. The funds cover 1 576 bytes, because an execution counts as
+/// 500 bytes instead of 242 + 143 bytes. The fee and the funds of the execution are also required.
 const NEEDED_MIST: u64 = 63_797_600;
 
 // === Keepers ===
 
-/// Lee triggers 5 s late. The duration of the execution counts from its start.
+/// Lee triggers the schedule 5 s late. The deadline of the execution is relative to its actual
+/// start.
 #[test]
 fun trigger_emits_the_exact_payments() {
     let mut stage = schedule_runner::start();
@@ -105,7 +111,7 @@ fun trigger_by_anyone_pays_no_less_than_trigger() {
     stage.end();
 }
 
-/// The schedule stores the cursor of the last event, which takes 24 bytes once: 182 400 MIST.
+/// The first event adds a cursor of 24 bytes to the schedule, which costs 182 400 MIST once.
 #[test]
 fun only_the_first_event_grows_the_schedule() {
     let mut stage = schedule_runner::start();
@@ -120,7 +126,7 @@ fun only_the_first_event_grows_the_schedule() {
             field(object::id(schedule)),
             field(started()),
             field(LEE),
-            // Events count from time 0.
+            // Events count from time 0 on.
             field(0u64),
             field(0u64),
             cursor(7, 3, 1),
@@ -157,8 +163,9 @@ fun only_the_first_event_grows_the_schedule() {
 
 // === Variations ===
 
-/// Three runs and two vertices with values cost 1 250 gas units. The execution takes 242 + 143
-/// bytes, the runs 948, the terms 478, and the values 552 in addition to their own 199.
+/// Three runs and two vertices with values cost 1 250 gas units. The execution has 242 + 143 bytes,
+/// the runs have 948 bytes, and the terms have 478 bytes. The values have 199 bytes, and Sui counts
+/// 552 additional bytes for them.
 #[test]
 fun values_below_200_bytes_cost_no_gas_unit() {
     assert_pays_with_three_vertices(187, 1_850_000, 19_471_200);
@@ -169,7 +176,8 @@ fun values_of_200_bytes_cost_one_gas_unit() {
     assert_pays_with_three_vertices(188, 1_851_000, 19_478_800);
 }
 
-/// Replaced values are not paid for. `{"b": 22}` has one byte more than `{"a": 1}`.
+/// The payment does not include values that were replaced. `{"b": 22}` has one byte more than
+/// `{"a": 1}`.
 #[test]
 fun replaced_values_are_not_paid_for() {
     let mut stage = schedule_runner::start();
@@ -185,7 +193,8 @@ fun replaced_values_are_not_paid_for() {
     stage.end();
 }
 
-/// The values of the first of three vertices are replaced. The others keep theirs.
+/// The values of the first of three vertices are replaced. The values of the other vertices do not
+/// change.
 #[test]
 fun values_belong_to_their_vertices() {
     let mut stage = schedule_runner::start();
@@ -209,7 +218,8 @@ fun values_belong_to_their_vertices() {
     stage.end();
 }
 
-/// One leader instead of two takes 32 bytes less: 243 200 MIST.
+/// A schedule with one leader stores 32 bytes less than a schedule with two leaders, which costs
+/// 243 200 MIST less.
 #[test]
 fun schedule_with_one_leader_costs_less_storage() {
     let mut stage = schedule_runner::start();
@@ -224,7 +234,7 @@ fun schedule_with_one_leader_costs_less_storage() {
     stage.end();
 }
 
-/// Without a fee and without funds for executions, only costs are paid.
+/// If the keeper fee and the funds per execution are 0, the schedule pays only the costs.
 #[test]
 fun keeper_without_a_fee_is_paid_its_cost() {
     let mut stage = schedule_runner::start();
@@ -243,7 +253,8 @@ fun trigger_succeeds_with_the_exact_funds() {
     let schedule = stage.create(hourly().with_funds(NEEDED_MIST));
     stage.wait_until(FIRST_MS);
     let execution = stage.start_execution(schedule);
-    // 115 bytes that it did not store.
+    // The remaining funds are the cost of 115 bytes, which the start could have stored but did not
+    // store.
     assert_eq!(stage.funds_mist(schedule), 874_000);
     stage.execution_tx!(BOB, execution, |execution, _, _, _, _, _| {
         assert_eq!(execution.funds_mist(), EACH_MIST);
@@ -267,9 +278,9 @@ fun trigger_fails_when_one_mist_is_missing() {
 
 // === Terms ===
 
-/// The cost of an execution: the tool's 5 000 000 MIST, 2 050 gas units, 520 000 MIST of storage,
-/// and 1 500 bytes of records at 100 MIST. The leader receives 1 000 000 MIST, and an outcome takes
-/// at most 100 bytes.
+/// An execution costs the tool's price of 5 000 000 MIST, 2 050 gas units, 520 000 MIST of storage,
+/// and 1 500 bytes of records at 100 MIST. The leader receives an additional 1 000 000 MIST, and an
+/// outcome has at most 100 bytes.
 #[test]
 fun execution_has_the_terms_of_its_schedule() {
     let mut stage = schedule_runner::start();
@@ -316,7 +327,7 @@ fun collect_after_cancel_pays_the_owner_all_funds() {
     stage.end();
 }
 
-/// Collecting pays no account. The remaining funds return to the schedule.
+/// `collect` does not pay any account. The remaining funds return to the schedule.
 #[test]
 fun collected_funds_stay_in_the_schedule() {
     let mut stage = schedule_runner::start();
@@ -339,13 +350,13 @@ fun collected_funds_stay_in_the_schedule() {
 /// Return the ID of the execution that this transaction started.
 fun started(): address { bcs::new(event_bytes<execution::ExecutionStarted>()).peel_address() }
 
-/// Return the bytes of a cursor.
+/// Return the BCS bytes of an event cursor.
 fun cursor(checkpoint: u64, transaction: u64, event: u64): vector<u8> {
     vector[field(true), field(checkpoint), field(transaction), field(event)].flatten()
 }
 
-/// Check the payments for an execution of three vertices. The first has values of 6 bytes, and the
-/// last a string.
+/// Check the payments for an execution of three vertices. The first vertex has values of 6 bytes,
+/// and the last vertex has a string as its value.
 fun assert_pays_with_three_vertices(length: u64, fee_mist: u64, storage_mist: u64) {
     let mut stage = schedule_runner::start();
     let three = schedule_runner::publish(stage.runner(), b"xyz.example.three@1", 3);
@@ -356,7 +367,7 @@ fun assert_pays_with_three_vertices(length: u64, fee_mist: u64, storage_mist: u6
     assert!(stage.trigger(schedule));
     let paid_mist = fee_mist + storage_mist;
     assert_eq!(stage.funds_mist(schedule), FUNDS_MIST - EACH_MIST - paid_mist);
-    // The 115 bytes that are not stored must also be covered.
+    // The funds must also cover 115 bytes that the start does not store.
     let needed_mist = EACH_MIST + paid_mist + 874_000;
     let schedule = stage.create(hourly().with_funds(needed_mist - 1));
     give_text(&mut stage, schedule, length);

@@ -1,4 +1,4 @@
-/// Calls that schedules reject, and limits.
+/// Tests of calls that schedules reject, and of limits.
 #[test_only]
 module nexus_workflows::schedule_refusal_tests;
 
@@ -45,10 +45,10 @@ fun create_rejects_a_keeper_fee_above_one_sui() {
 #[test]
 fun set_entry_values_accepts_65_536_bytes() {
     let mut stage = schedule_runner::start();
-    // In addition: 1 byte for the number of ports, 2 for the name, 1 for the kind of value and 3
-    // for its length.
+    // In addition to the text, the values have 1 byte for the number of ports, 2 for the name, 1
+    // for the kind of value, and 3 for its length.
     let schedule = stage.create_with(hourly(), 0, 0, port(b"a", text(65_529, 49)));
-    // Replaced values do not count twice.
+    // Values that replace earlier values do not count in addition to the earlier values.
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
         schedule.set_entry_values(0, port(b"a", text(65_529, 50)), ctx);
     });

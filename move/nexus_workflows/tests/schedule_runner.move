@@ -1,5 +1,5 @@
-/// Transactions on schedules of Bob. The workflow is Alice's and has one tool. The leaders are
-/// Lee's and Max's.
+/// Helpers for transactions on schedules of Bob. The workflow belongs to Alice and has one tool.
+/// The leaders belong to Lee and Max.
 #[test_only]
 module nexus_workflows::schedule_runner;
 
@@ -29,14 +29,14 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 const FLOW: vector<u8> = b"xyz.example.flow@1";
 
 const HOUR_MS: u64 = 3_600_000;
-/// The first planned time: 1 000 s after the start.
+/// The first planned time, which is 1 000 s after the start.
 const FIRST_MS: u64 = 2_000_000;
 const EACH_MIST: u64 = 50_000_000;
 const KEEPER_FEE_MIST: u64 = 300_000;
 
 // === Structs ===
 
-/// A ledger with the objects that a schedule needs.
+/// A test ledger with the objects that a schedule needs.
 public struct Stage {
     runner: Runner,
     lee: ID,
@@ -56,8 +56,8 @@ public struct Config has copy, drop {
 
 // === Setup ===
 
-/// Create two leaders, a tool for 5 000 000 MIST, and a workflow whose only vertex has an entry
-/// port `a`.
+/// Create two leaders, a tool with a price of 5 000 000 MIST, and a workflow whose only vertex has
+/// an entry port `a`.
 public fun start(): Stage {
     let mut runner = test_runner::start();
     let (lee, max) = (runner.register_leader(LEE), runner.register_leader(MAX));
@@ -83,7 +83,7 @@ public fun dag(self: &Stage): ID { self.dag }
 /// Use another workflow from now on.
 public fun with_dag(self: &mut Stage, dag: ID) { self.dag = dag }
 
-/// Publish another workflow with this number of vertices of the same tool.
+/// Publish another workflow with `vertices` vertices, which all use the same tool.
 public fun publish(runner: &mut Runner, fqn: vector<u8>, vertices: u64): ID {
     let mut id = @0x0.to_id();
     dag_tx!(runner, ALICE, |dags, tools, ctx| {
@@ -119,15 +119,15 @@ public fun publish(runner: &mut Runner, fqn: vector<u8>, vertices: u64): ID {
 
 // === Configurations ===
 
-/// Return a schedule for every hour from 2 000 s on, without overlap, with 1 SUI.
+/// Return the arguments for an hourly schedule from 2 000 s on, without overlap, with 1 SUI.
 public fun hourly(): Config { config(every_hour(option::none())) }
 
-/// Return the same with a maximum lateness.
+/// Return the arguments for an hourly schedule with a maximum lateness.
 public fun hourly_with_lateness(max_late_ms: u64): Config {
     config(every_hour(option::some(max_late_ms)))
 }
 
-/// Return a schedule with another timing, without overlap, with 1 SUI.
+/// Return the arguments for a schedule with this timing, without overlap, with 1 SUI.
 public fun config(timing: Timing): Config {
     Config {
         timing,
@@ -139,10 +139,10 @@ public fun config(timing: Timing): Config {
     }
 }
 
-/// Return a schedule for an event, at most every 10 s and 100 times a day.
+/// Return the arguments for an event schedule with a pause of 10 s and a daily limit of 100.
 public fun on_event(): Config { on_event_daily(100) }
 
-/// Return the same with another daily limit.
+/// Return the arguments for an event schedule with a pause of 10 s and this daily limit.
 public fun on_event_daily(max_per_day: u64): Config {
     config(timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 10_000, max_per_day))
 }
@@ -176,8 +176,8 @@ public fun timing(self: &Config): Timing { self.timing }
 
 // === Transactions ===
 
-/// Let Bob create a schedule, whose executions have a duration of 10 minutes, with Lee's leader and
-/// Max's as backup.
+/// Let Bob create a schedule with Lee's leader, and with Max's leader as the backup. Executions
+/// have a duration of 10 minutes.
 public fun create(self: &mut Stage, config: Config): ID {
     self.create_with(config, EACH_MIST, KEEPER_FEE_MIST, port(b"a", b"1"))
 }
@@ -326,7 +326,7 @@ public fun last_execution(self: &mut Stage): ID {
     test_scenario::most_recent_id_shared<Execution>().destroy_some()
 }
 
-/// Let anyone collect, and return whether that had an effect.
+/// Let an account without rights collect, and return whether the call had an effect.
 public fun collect(self: &mut Stage, schedule: ID, execution: ID): bool {
     let mut collected = false;
     self.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
@@ -399,7 +399,7 @@ public fun expire(self: &mut Stage, execution: ID) {
     self.execution_tx!(ALICE, execution, |execution, _, _, _, clock, _| execution.expire(clock));
 }
 
-/// Wait until a time.
+/// Advance the clock to a time.
 public fun wait_until(self: &mut Stage, time_ms: u64) {
     let now_ms = self.now_ms();
     self.runner.advance(time_ms - now_ms);

@@ -1,4 +1,4 @@
-/// Schedules: their executions, their payments, and their senders.
+/// Tests of schedules, with their executions, their payments, and the senders of transactions.
 #[test_only]
 module nexus_workflows::schedule_tests;
 
@@ -19,8 +19,8 @@ const FIRST_MS: u64 = 2_000_000;
 const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
-/// 1 200 gas units at 1 000 MIST, 10 for the vertex and 10 for its values, 300 000 MIST of storage,
-/// and the fee.
+/// The payment for gas, plus the keeper fee. The gas is 1 220 units at 1 000 MIST, of which the
+/// vertex and its values need 10 units each, and 300 000 MIST of storage.
 const FEE_MIST: u64 = 1_820_000;
 
 // === Planned times ===
@@ -63,7 +63,8 @@ fun keeper_is_paid_its_storage_and_its_fee() {
 fun many_entry_values_cost_more_gas() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
-    // 10 gas units for each of 31 more vertices, and one for 200 of 223 bytes.
+    // Each of the 31 additional vertices adds 10 gas units, and the first 200 of 223 bytes add one
+    // gas unit.
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
         31u64.do!(|i| schedule.set_entry_values(i as u16 + 1, port(b"a", b"11"), ctx));
     });
@@ -134,13 +135,13 @@ fun times_during_an_execution_are_skipped() {
         assert_eq!(collected, fields);
         assert_eq!(schedule.next_at_ms(), option::some(FIRST_MS + 3 * HOUR_MS));
     });
-    // The times since its end are one occurrence.
+    // All planned times since the end of the execution are one occurrence.
     stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + 5 * HOUR_MS));
     stage.end();
 }
 
-/// No one expires it for hours. Its end is its deadline nevertheless.
+/// No one expires the execution for hours. Nevertheless, its end is its deadline.
 #[test]
 fun execution_ends_at_its_deadline() {
     let mut stage = schedule_runner::start();
@@ -283,7 +284,7 @@ fun trigger_requires_funds_for_the_maximum_storage() {
     stage.wait_until(FIRST_MS);
     stage.start_execution(schedule);
     let paid_mist = FUNDS_MIST - EACH_MIST - stage.funds_mist(schedule);
-    // The maximum storage is more than the actual one.
+    // The required funds cover the maximum storage, which is more than the actual storage.
     let schedule = stage.create(hourly().with_funds(EACH_MIST + paid_mist));
     stage.wait_until(FIRST_MS + HOUR_MS);
     assert!(!stage.trigger(schedule));
@@ -312,7 +313,7 @@ fun set_entry_values_replaces_values() {
 fun consecutive_failures_pause_the_schedule() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly().with_max_failures(2));
-    // A success resets the count. An execution that its owner cancels does not count.
+    // A success resets the count. An execution that its owner cancels does not affect the count.
     vector[false, true, false].do!(|succeeds| run(&mut stage, schedule, succeeds));
     let execution = start_next(&mut stage, schedule);
     stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
@@ -447,7 +448,8 @@ fun events_count_once_in_order() {
     let schedule = stage.create(on_event().with_overlap());
     assert!(stage.report_event(schedule, 7, 3, 1));
     stage.runner().advance(10_000);
-    // The same event, and earlier ones in each respect.
+    // The schedule ignores the same event, and events with an earlier checkpoint, transaction or
+    // event number.
     assert!(!stage.report_event(schedule, 7, 3, 1));
     assert!(!stage.report_event(schedule, 7, 3, 0));
     assert!(!stage.report_event(schedule, 7, 2, 9));
@@ -476,7 +478,7 @@ fun events_wait_for_the_pause_and_the_active_execution() {
     stage.end();
 }
 
-/// An account that reads the events later sees from the time that they do not count.
+/// An account that reads the events later recognizes by their time that they do not count.
 #[test]
 fun events_before_the_end_of_an_execution_do_not_count() {
     let mut stage = schedule_runner::start();
@@ -513,7 +515,7 @@ fun add_times_continues_a_finished_list() {
     stage.wait_until(FIRST_MS + 2 * HOUR_MS);
     stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::none());
-    // Times that passed since then are dropped.
+    // Times that have passed since then are removed from the list.
     stage.wait_until(fourth_ms);
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
         schedule.add_times(vector[fourth_ms - 1, fourth_ms, fourth_ms + 1], clock, ctx);

@@ -1,4 +1,4 @@
-/// Terms of executions: which runs are refused and why, and the cost of requests.
+/// Tests of the terms of executions, with the reasons of refusals and the cost of requests.
 #[test_only]
 module nexus_workflows::terms_tests;
 
@@ -26,17 +26,20 @@ const MAX_OUTCOME_BYTES: u64 = 100;
 const MAX_STEPS: u64 = 10;
 const DEADLINE_MS: u64 = 2_000_000;
 
-/// The price, the fee for settling, the payment for `advance`, and 100 bytes at 7 600 MIST each.
-/// Settling costs 2 520 000 MIST: 1 000 gas units at 1 000 MIST, 520 000 of storage, and a margin
-/// of 1 000 000. `advance` costs 1 200 000: 1 050 gas units, and 1 500 bytes at 100 MIST each.
+/// The maximum cost of an attempt. The cost is the sum of the price, the fee for settling, the
+/// payment for `advance`, and 100 bytes at 7 600 MIST each. The fee for settling is 2 520 000 MIST.
+/// The fee covers 1 000 gas units at 1 000 MIST, 520 000 MIST of storage, and a margin of
+/// 1 000 000 MIST. The payment for `advance` is 1 200 000 MIST, which is the sum of 1 050 gas
+/// units, and 1 500 bytes at 100 MIST each.
 const COST_MIST: u64 = 9_480_000;
-/// 1 000 gas units, 520 000 of storage, and 1 500 bytes.
+/// The fee for a refusal, which covers 1 000 gas units, 520 000 MIST of storage, and 1 500 bytes.
 const REFUSAL_FEE_MIST: u64 = 1_670_000;
-/// The cost, 7 600 MIST for each of 316 bytes of a record and 1 600 of an invocation, and 0.35 gas
-/// units for each of 150 units of effort.
+/// The maximum cost of a request. The cost is the sum of `COST_MIST`, the storage of 316 bytes of a
+/// record and 1 600 bytes of an invocation, and 150 units of effort. Storage costs 7 600 MIST per
+/// byte, and a unit of effort costs 0.35 gas units.
 const REQUEST_MIST: u64 = 24_094_100;
-/// For a refusal: its fee, the same bytes, 357 for each of four edges that carry the reason, and 95
-/// units of effort for each.
+/// The maximum cost of a refused request. The cost is the sum of the fee, the same bytes, and
+/// 357 bytes and 95 units of effort for each of four edges that carry the reason.
 const REFUSED_MIST: u64 = 27_217_400;
 
 // === Fields ===
@@ -52,7 +55,8 @@ fun new_stores_the_terms() {
         assert_eq!(terms.max_outcome_bytes(), MAX_OUTCOME_BYTES);
         assert_eq!(terms.max_steps(), MAX_STEPS);
         assert_eq!(terms.deadline_ms(), DEADLINE_MS);
-        // Leaders 33 bytes, settings 81, prices 9, and six numbers of 8.
+        // The leaders have 33 bytes, the settings 81 bytes, the prices 9 bytes, and each of six
+        // numbers 8 bytes.
         assert_eq!(terms.size(), 171);
         terms.set_leaders(vector[max, lee]);
         assert_eq!(*terms.leaders(), vector[max, lee]);
@@ -71,7 +75,7 @@ fun with_start_changes_only_the_deadline() {
         assert_eq!(started.deadline_ms(), 2_100_000);
         let expected = terms::new(vector[lee, max], *settings, vector[7, 8], 5, 9, 11, 2_100_000);
         assert_eq!(field(started), field(expected));
-        // Terms of a schedule, whose deadline is a duration.
+        // In the terms of a schedule, the deadline is a duration.
         assert_eq!(terms.deadline_ms(), 600_000);
     });
     stage.end();
@@ -255,10 +259,11 @@ fun advance_pays_the_step_and_the_rewriting() {
     let lee = stage.lee();
     stage.inspect!(|settings, _, _, ctx| {
         let terms = terms(vector[lee], settings);
-        // 1 050 gas units, and 1 500 bytes of records at 100 MIST each.
+        // The payment is the sum of 1 050 gas units, and 1 500 bytes of records at 100 MIST each.
         assert_eq!(terms.advance_mist(0, ctx), 1_200_000);
         assert_eq!(terms.advance_mist(1_000, ctx), 1_200_000);
-        // 100 MIST per byte, and 25 gas units at 1 000 MIST per 1 000 bytes.
+        // Each additional byte costs 100 MIST, and 1 000 additional bytes cost 25 gas units at
+        // 1 000 MIST.
         assert_eq!(terms.advance_mist(1_001, ctx), 1_200_125);
         assert_eq!(terms.advance_mist(61_000, ctx), 8_700_000);
     });
@@ -290,7 +295,7 @@ fun requests_cost_their_fees_and_storage() {
         let terms = terms(vector[lee], settings);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 3, ctx), 72_282_300);
-        // No edge carries the reason, so refused requests cost no more than others.
+        // No edge carries the reason, so a refused request does not cost more than another request.
         assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 72_282_300);
     });
     stage.end();
@@ -303,7 +308,7 @@ fun requests_of_iterations_include_their_path() {
     let lee = stage.lee();
     stage.inspect!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
-        // 4 bytes at 7 600 MIST each.
+        // The additional cost is the storage of 4 bytes at 7 600 MIST each.
         assert_eq!(terms.max_requests_mist(dag, tool, 1, 0, 1, ctx), REQUEST_MIST + 30_400);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
     });
@@ -320,7 +325,8 @@ fun refused_requests_include_the_effects_of_their_failure() {
         assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 1, 1, ctx), REQUEST_MIST);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 2, 2, ctx), 2 * REQUEST_MIST);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS, 1, ctx), REFUSED_MIST);
-        // The second request is above the step limit, and both count with its cost.
+        // The second request exceeds the step limit. So both requests are counted at the cost of a
+        // refused request.
         assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 1, 2, ctx), 54_434_800);
     });
     stage.end();

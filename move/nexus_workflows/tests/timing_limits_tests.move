@@ -1,4 +1,4 @@
-/// Times at their limits: the first and the last millisecond, and distant times.
+/// Tests of times at their limits, such as the first and last millisecond, or distant times.
 #[test_only]
 module nexus_workflows::timing_limits_tests;
 
@@ -8,7 +8,7 @@ use std::unit_test::assert_eq;
 const FIRST_MS: u64 = 1_000_000;
 const MINUTE_MS: u64 = 60_000;
 
-/// A distant end does not make anything due before its time.
+/// A distant end does not make an execution due before its planned time.
 #[test]
 fun future_end_has_no_effect_before_it() {
     let timing = every_minute(FIRST_MS, option::some(minute(100)));
@@ -21,7 +21,7 @@ fun future_end_has_no_effect_before_it() {
     assert_eq!(timing.count(FIRST_MS, minute(200)), 101);
 }
 
-/// The end is between two planned times. The earlier one is the last.
+/// The end is between two planned times, so the earlier time is the last planned time.
 #[test]
 fun last_time_is_not_after_the_end() {
     let timing = every_minute(FIRST_MS, option::some(minute(3) - 1));
@@ -30,7 +30,7 @@ fun last_time_is_not_after_the_end() {
     assert_due(&timing, FIRST_MS, minute(50), minute(2), 2);
 }
 
-/// Time starts at 0, and so can a timing.
+/// The clock starts at 0 ms, and a timing can also start at 0 ms.
 #[test]
 fun time_zero_is_a_planned_time() {
     let timing = every_minute(0, option::none());
@@ -45,7 +45,7 @@ fun time_zero_is_a_planned_time() {
     assert_due(&timing, 0, 1, 1, 1);
 }
 
-/// The millionth time is as exact as the first one.
+/// The millionth planned time is as exact as the first planned time.
 #[test]
 fun planned_times_do_not_drift() {
     let timing = every_minute(FIRST_MS, option::none());
@@ -56,7 +56,7 @@ fun planned_times_do_not_drift() {
     assert_eq!(timing.count(FIRST_MS, minute(1_000_000)), 1_000_001);
 }
 
-/// One millisecond before the next listed time, the previous one is still due.
+/// One millisecond before the next listed time, the previous time is still due.
 #[test]
 fun listed_time_is_not_due_one_millisecond_early() {
     let timing = timing::at(vector[minute(1), minute(2), minute(3)], option::none());
@@ -66,7 +66,7 @@ fun listed_time_is_not_due_one_millisecond_early() {
     assert_eq!(timing.count(minute(2), minute(3)), 2);
 }
 
-/// An execution with a lateness of 10 seconds is due for exactly that time.
+/// With a maximum lateness of 10 seconds, an execution is due for exactly 10 seconds.
 #[test]
 fun shortest_lateness_is_10_seconds() {
     let timing = timing::every(MINUTE_MS, FIRST_MS, option::none(), option::some(10_000));
@@ -90,7 +90,7 @@ fun at_rejects_a_lateness_below_10_seconds() {
     timing::at(vector[FIRST_MS], option::some(9_999));
 }
 
-/// A list may have one time, which is also its last.
+/// A list may have only one time, which is then also the last time.
 #[test]
 fun list_of_one_time_is_due_once() {
     let timing = timing::at(vector[FIRST_MS], option::none());
@@ -101,7 +101,7 @@ fun list_of_one_time_is_due_once() {
     assert_eq!(timing.count(FIRST_MS, FIRST_MS - 1), 0);
 }
 
-/// The first two times of a list must be in order, as the last two.
+/// The first two times of a list must be in ascending order, like the last two times.
 #[test, expected_failure(abort_code = timing::EInvalidTimes)]
 fun at_rejects_descending_times() {
     timing::at(vector[minute(2), minute(1), minute(3)], option::none());

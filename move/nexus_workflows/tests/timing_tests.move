@@ -1,4 +1,5 @@
-/// Due times, computed by hand. Times are minutes of 60 000 ms after the first one.
+/// Tests of due times, which are computed by hand. Times are in minutes (60 000 ms) after the first
+/// time.
 #[test_only]
 module nexus_workflows::timing_tests;
 
@@ -44,7 +45,7 @@ fun passed_times_are_one_occurrence() {
     assert_due(&timing, FIRST_MS, minute(1) - 1, FIRST_MS, 0);
     assert_due(&timing, FIRST_MS, minute(1), minute(1), 1);
     assert_due(&timing, minute(3), minute(10) + 30_000, minute(10), 7);
-    // A hundred years later it is still one occurrence.
+    // After a hundred years, all planned times are still one occurrence.
     let years_ms = 36_525 * DAY_MS;
     assert_due(&timing, FIRST_MS, FIRST_MS + years_ms, FIRST_MS + years_ms, 36_525 * 1_440);
 }
@@ -196,7 +197,8 @@ fun on_event_rejects_a_daily_limit_of_zero() {
     timing::on_event(b"a".to_ascii_string(), 10_000, 0);
 }
 
-/// Days start at midnight UTC. A pause that is longer than the rest of the day continues.
+/// Days start at midnight UTC. A pause that is longer than the rest of the day continues on the
+/// next day.
 #[test]
 fun daily_limit_waits_for_the_next_day() {
     let timing = timing::on_event(b"a".to_ascii_string(), 10_000, 3);

@@ -2,7 +2,7 @@
 ///
 /// The owner of an `UpgradeCap` can replace the code of its package at any time, and break every
 /// promise of the package. `lock` stores the cap permanently in an `UpgradeLock`. From then on, the
-/// owner of the lock must propose an upgrade, with the digest of its modules and dependencies.
+/// owner of the lock must propose each upgrade, with the digest of its modules and dependencies.
 /// Anyone can execute the upgrade from the 14th to the 21st day after the proposal. The owner can
 /// cancel a proposal, or make the package immutable at any time.
 ///
@@ -51,21 +51,22 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// because an admin could change a setting.
 const NOTICE_MS: u64 = 14 * DAY_MS;
 /// Time after the notice in which a proposal can be executed. A proposal expires, so that an owner
-/// cannot keep it for later use.
+/// cannot make proposals in advance for later use.
 const WINDOW_MS: u64 = 7 * DAY_MS;
 const DIGEST_BYTES: u64 = 32;
 const MAX_SOURCES_BYTES: u64 = 500;
 
 // === Events ===
 
-/// The upgrades of a package are locked from now on.
+/// The upgrades of a package were locked.
 public struct PackageLocked has copy, drop {
     lock: ID,
     package: ID,
     owner: address,
 }
 
-/// An upgrade was proposed. It can be executed from `executable_at_ms` until `expires_at_ms`.
+/// An upgrade was proposed. The upgrade can be executed from `executable_at_ms` until
+/// `expires_at_ms`.
 public struct UpgradeProposed has copy, drop {
     lock: ID,
     package: ID,
@@ -90,7 +91,7 @@ public struct UpgradeExecuted has copy, drop {
     version: u64,
 }
 
-/// The package can never be upgraded again.
+/// A package was made immutable, so it can never be upgraded again.
 public struct PackageMadeImmutable has copy, drop {
     lock: ID,
     package: ID,
@@ -114,19 +115,20 @@ public struct OwnershipAccepted has copy, drop {
 
 // === Structs ===
 
-/// The shared object from which the IDs of all locks are derived. Only one exists.
+/// The single shared object from which the IDs of all locks are derived.
 public struct LockRegistry has key {
     id: UID,
 }
 
-/// The shared lock of one package. Without `store`, it can be neither wrapped nor transferred.
+/// The shared lock of one package. Because the type does not have `store`, the lock can be neither
+/// wrapped nor transferred.
 public struct UpgradeLock has key {
     id: UID,
     /// The first version of the package.
     package: ID,
     owner: address,
     pending_owner: Option<address>,
-    /// None after the package was made immutable.
+    /// The cap, or none after the package was made immutable.
     cap: Option<UpgradeCap>,
     /// The last proposal. An expired proposal remains until another proposal replaces it.
     proposal: Option<Proposal>,
@@ -136,7 +138,8 @@ public struct UpgradeLock has key {
 public struct Proposal has copy, drop, store {
     /// The package digest, which covers all modules and the IDs of all dependencies.
     digest: vector<u8>,
-    /// The URL of the sources. Only the digest is binding: compile the sources and compare.
+    /// The URL of the sources. Only the digest is binding. To verify the sources, compile them and
+    /// compare the digests.
     sources: String,
     proposed_at_ms: u64,
     /// The time in ms from which anyone can execute the proposal.
@@ -158,8 +161,8 @@ fun init(ctx: &mut TxContext) {
 /// The policy of the cap does not change. Aborts with `EUpgradeInProgress` or `EAlreadyUpgraded`.
 public fun lock(locks: &mut LockRegistry, cap: UpgradeCap, ctx: &mut TxContext) {
     let package = cap.package();
-    // A cap that has authorized an upgrade has no package until the upgrade is committed. If the
-    // cap were locked before the commit, the upgrade could be committed here without a proposal.
+    // A cap that has authorized an upgrade has no package until the upgrade is committed. If this
+    // function accepted such a cap, the upgrade could be committed without a proposal.
     assert!(package.to_address() != @0x0, EUpgradeInProgress);
     assert!(cap.version() == 1, EAlreadyUpgraded);
     let lock = UpgradeLock {
@@ -217,9 +220,9 @@ public fun cancel(self: &mut UpgradeLock, ctx: &TxContext) {
 
 /// Execute a proposal, and return the ticket for the upgrade. The sender may be anyone.
 ///
-/// Pass the ticket to the command `Upgrade`, and pass the receipt of the command to `commit`.
-/// Neither can be stored, so the transaction fails unless it contains the upgrade. Aborts with
-/// `ENoProposal`, `ETooEarly` or `EProposalExpired`.
+/// Pass the ticket to the command `Upgrade`, and pass the receipt of the command to `commit`. The
+/// ticket and the receipt cannot be stored, so the transaction fails unless it contains the
+/// upgrade. Aborts with `ENoProposal`, `ETooEarly` or `EProposalExpired`.
 public fun authorize(self: &mut UpgradeLock, clock: &Clock): UpgradeTicket {
     assert!(self.proposal.is_some(), ENoProposal);
     let proposal = self.proposal.extract();
@@ -244,8 +247,8 @@ public fun commit(self: &mut UpgradeLock, receipt: UpgradeReceipt) {
     });
 }
 
-/// Make the package immutable, which also cancels a proposal. This is permanent. Aborts with
-/// `ENotOwner` or `EImmutable`.
+/// Make the package immutable permanently, and cancel the current proposal. Aborts with `ENotOwner`
+/// or `EImmutable`.
 public fun make_immutable(self: &mut UpgradeLock, ctx: &TxContext) {
     self.check_owner(ctx);
     assert!(self.cap.is_some(), EImmutable);
@@ -302,7 +305,7 @@ public fun owner(self: &UpgradeLock): address { self.owner }
 /// Return the address to which the lock is offered, or none.
 public fun pending_owner(self: &UpgradeLock): Option<address> { self.pending_owner }
 
-/// Return the last proposal, even if it has expired, or none.
+/// Return the last proposal, which may have expired, or none.
 public fun proposal(self: &UpgradeLock): Option<Proposal> { self.proposal }
 
 /// Return whether the package can never be upgraded again.

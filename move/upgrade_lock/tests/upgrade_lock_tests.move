@@ -95,7 +95,7 @@ fun event_bytes<Event: copy + drop>(): vector<u8> { bcs::to_bytes(&event::events
 
 fun field<T: drop>(value: T): vector<u8> { bcs::to_bytes(&value) }
 
-/// Return the first two fields of every event.
+/// Return the first two fields of every event, as BCS bytes.
 fun event_prefix(lock: ID): vector<u8> { vector[field(lock), field(PACKAGE)].flatten() }
 
 fun lock_id(self: &mut Runner): ID {
@@ -185,7 +185,7 @@ fun commit_allows_a_second_upgrade() {
     runner.execute(OWNER);
     let mut told = event_bytes<upgrade_lock::UpgradeExecuted>();
     let version = vector::tabulate!(8, |_| told.pop_back());
-    // The last field, from its end.
+    // The bytes of the last field are in reverse order.
     assert_eq!(version, vector[0, 0, 0, 0, 0, 0, 0, 3]);
     runner.end();
 }

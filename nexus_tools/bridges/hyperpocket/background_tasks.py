@@ -1,4 +1,4 @@
-"""Background tasks that end with the context that started them."""
+"""Background tasks that are cancelled when the context that started them ends."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -11,7 +11,10 @@ _log = get_logger("nexus_tools.bridges")
 
 
 class BackgroundTasks:
-    """The tasks of one context. A failing task is logged and does not affect the others."""
+    """The tasks of one context.
+
+    If a task fails, the error is logged and the other tasks continue.
+    """
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -25,7 +28,7 @@ class BackgroundTasks:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["BackgroundTasks"]:
-        """Open the context in which tasks may start. Its end cancels unfinished tasks."""
+        """Open the context in which tasks may start, and cancel unfinished tasks at its end."""
         try:
             yield self
         finally:

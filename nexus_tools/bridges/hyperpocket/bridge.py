@@ -65,13 +65,13 @@ def _is_module(file: Path) -> bool:
 
 
 class HyperpocketBridge:
-    """The bridge to packaged tools and tools in Python.
+    """The bridge to packaged Hyperpocket tools and to tools written in Python.
 
-    `credentials` is the operator's store. `providers` are auth providers by name, as
+    `credentials` is the operator's store. `providers` maps names to auth providers, as
     `auth_providers` returns them. With `profile`, every tool accepts `body`, `profile`, and
     `thread_id`. Without `builds`, tools that require a build are refused. `variables` overrides the
     variables of tools. `credential_names` overrides the variables in which tools read credentials.
-    The keys of both are the tools' own names.
+    Both mappings have the tools' own names as keys.
     """
 
     system = SYSTEM
@@ -154,8 +154,8 @@ class HyperpocketBridge:
         folder = place.parent / requested_path
         if "://" not in requested_path and is_packaged(folder):
             return self._packaged(folder, host, naming)
-        reason = f"it requests the packaged tool {requested_path[:200]}, not a local folder"
-        hint = "Download it, and pass its folder as another location."
+        reason = f"the requested packaged tool {requested_path[:200]} is not a local folder"
+        hint = "Download the packaged tool, and pass its folder as another location."
         return Discovery(rejected=(RejectedTool(SYSTEM, str(place), reason, hint),))
 
     def _packaged_tool(
@@ -163,7 +163,7 @@ class HyperpocketBridge:
     ) -> PackagedTool:
         language = detect_language(manifest, host)
         if manifest.build and not self._builds:
-            raise UsageError("builds_disabled", "it must be built, but builds are disabled")
+            raise UsageError("builds_disabled", "the tool must be built, but builds are disabled")
         tool = PackagedTool(
             naming.fqn(SYSTEM, manifest.declaration.name),
             self._with_operator_variables(manifest.declaration),
@@ -189,7 +189,7 @@ class HyperpocketBridge:
         return tool.called(declaration.name)
 
     def _with_operator_variables(self, declaration: Declaration) -> Declaration:
-        """Return the declaration with the operator's variables instead of the tool's own."""
+        """Return the declaration with the operator's variables overriding the tool's defaults."""
         operator_variables = self._variables.get(declaration.name, {})
         return replace(declaration, variables={**declaration.variables, **operator_variables})
 

@@ -1,4 +1,4 @@
-"""The builds of packaged tools: copies of their folders, a cache by content, and a schedule."""
+"""The builder of packaged tools, which builds copies of their folders and caches the results."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ from nexus_tools.sui.support.logs import get_logger
 MAX_BYTES = 64 * 2**20
 MAX_FILES = 5_000
 
-# Folders that other runs and other machines create. They are not part of the tool.
+# Folders with generated files, which are not part of the tool's sources.
 _SKIPPED_FOLDERS = {
     ".git",
     "__pycache__",
@@ -52,7 +52,7 @@ _SKIPPED_FOLDERS = {
 def copy_sources(source: Path, target: Path) -> str:
     """Copy a tool's folder to the new folder `target`, and return the SHA-256 of its content.
 
-    Links that lead out of the folder are omitted.
+    Links to files outside the folder are omitted.
 
     Raises:
         UsageError: with code `tool_too_large` for more than 64 MiB or 5 000 files.
@@ -133,7 +133,7 @@ _log = get_logger("nexus_tools.bridges")
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """A folder in the cache: `tool` is the built copy, `venv` its Python environment."""
+    """A folder in the cache: `tool` is the built copy, and `venv` is its Python environment."""
 
     folder: Path
     language: Language
@@ -141,7 +141,7 @@ class BuildResult:
 
     @property
     def tool(self) -> Path:
-        """The copy of the tool's folder in which its build ran."""
+        """The copy of the tool's folder in which the build ran."""
         return self.folder / "tool"
 
     def environment(self, host: BridgeHost) -> dict[str, str]:
@@ -180,7 +180,10 @@ class Build:
         self._ended = Event()
 
     async def ended(self) -> None:
-        """Wait until the build is complete or has failed. Return at once if none is planned."""
+        """Wait until the build is complete or has failed.
+
+        Return immediately if no build is planned.
+        """
         if self._ended is not None:
             await self._ended.wait()
 
@@ -219,7 +222,7 @@ class Build:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _digest(self, content: str) -> str:
-        """Return a digest of everything known that determines the result of the build."""
+        """Return a digest of the known inputs that determine the result of the build."""
         parts = [
             content,
             self._manifest.build,
@@ -271,7 +274,7 @@ def _secrets(host: BridgeHost) -> Iterator[str]:
             yield value
         yield from _QUERY.findall(value)
         for encoded_login in _LOGIN.findall(value):
-            # A login without a password is a token.
+            # In a URL, a user name without a password is treated as a token.
             for login in (encoded_login, unquote(encoded_login)):
                 yield login
                 yield from login.split(":", 1)[1:]
@@ -282,7 +285,7 @@ _PORTS = (DNS_PORT, 80, 443)
 
 
 def _confinement(host: BridgeHost, built: BuildResult) -> Confinement:
-    """Return the confinement of a build, which may change its folder and fetch packages."""
+    """Return the confinement of a build: it may change its folder and download packages."""
     settings = [host.environment[name] for name in build_settings(host)]
     ports = [int(port) for text in settings for port in _PORT.findall(text)]
     confinement = host.confined().reading(*_SETTINGS_FILES).writing(built.folder)
@@ -307,7 +310,7 @@ def _cached_build(pointer: Path) -> Path | None:
 
 
 def _publish(pointer: Path, folder: Path) -> None:
-    """Record the location of the build, which stays there because its environment cannot move."""
+    """Record the permanent location of the build. Virtual environments cannot be moved."""
     new_pointer = folder / "built.json"
     new_pointer.write_text(json.dumps({"folder": str(folder)}))
     new_pointer.replace(pointer)
@@ -328,9 +331,8 @@ class Builder:
 
     @asynccontextmanager
     async def building(self, builds: Iterable[Build]) -> AsyncIterator[None]:
-        """Build the given tools inside this context. Its end cancels unfinished builds."""
-        # The limiter belongs to the event loop of its users, so it is created again when none is
-        # open.
+        """Run the given builds inside this context, and cancel unfinished builds at its end."""
+        # A limiter is bound to an event loop, so a new limiter is created if no context is open.
         limiter = self._places if self._open and self._places else CapacityLimiter(AT_ONCE)
         self._places = limiter
         self._open += 1

@@ -19,9 +19,9 @@ _log = get_logger("nexus_tools.bridges")
 
 
 class CredentialResolver:
-    """A lookup in the auth provider of a tool's handler, else of its provider, else in the store.
+    """A lookup of credentials in the provider of the auth handler, the auth provider, or the store.
 
-    `names` overrides the variables in which a tool reads credentials, by the name of the tool.
+    `names` maps the name of a tool to the variables from which the tool reads credentials.
     """
 
     def __init__(
@@ -43,14 +43,14 @@ class CredentialResolver:
             yield
 
     def names(self, tool: str, auth: ToolAuth) -> tuple[str, ...]:
-        """Return the variables in which a tool reads its credentials."""
+        """Return the environment variables from which a tool reads its credentials."""
         provider = self._provider(auth)
         return self._names.get(tool) or (provider.names if provider else ()) or auth.names
 
     async def environment(
         self, tool: str, auth: ToolAuth | None, call: ToolCall
     ) -> dict[str, str] | AuthRequired:
-        """Return the credentials of a call by variable. Without authentication, there are none."""
+        """Return the credentials of a call by variable, or {} if `auth` is None."""
         if auth is None:
             return {}
         provider = self._provider(auth)

@@ -34,7 +34,7 @@ class Interface:
 
     @classmethod
     def of(cls, schema: Mapping[str, Any] | None, *, profile: bool) -> "Interface":
-        """Return the interface for a tool's `argument_json_schema`. None means no arguments.
+        """Return the interface for an `argument_json_schema`, which is None without arguments.
 
         With `profile`, the arguments are in the port `body`, beside `profile` and `thread_id`.
 
@@ -54,7 +54,7 @@ class Interface:
 
 
 def output_of(*, needs_auth: bool) -> dict[str, Any]:
-    """Return the output schema. With `needs_auth`, it has the variant `auth_required`."""
+    """Return the output schema. With `needs_auth`, the schema has the variant `auth_required`."""
     variants = {
         "ok": closed_object_schema({"result": _RESULT}, required=["result"]),
         "err": error_schema(),

@@ -28,7 +28,7 @@ from nexus_tools.tool_server import NotReadyError
 
 
 class PackagedTool(HyperpocketTool):
-    """A tool whose `command` runs in a copy of its folder, built before the first call."""
+    """A tool whose `command` runs in a copy of its folder, which is built before the first call."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ _SEE_LOG = "The server's log contains the end of the build's output."
 
 
 def _result(finished: ProcessResult) -> Any:
-    """Return the value of the output if it is one JSON text, else the text itself."""
+    """Return the parsed output if the output is one JSON text, else the output as a string."""
     try:
         return parse_json(finished.stdout)
     except ValidationError:

@@ -11,7 +11,7 @@ from nexus_tools.errors import UsageError
 
 
 class Language(StrEnum):
-    """The language of a tool: Python, whose tools get a virtual environment, or another one."""
+    """The language of a tool: Python, which uses a virtual environment, or another language."""
 
     PYTHON = "python"
     OTHER = "other"
@@ -40,8 +40,8 @@ _LANGUAGES = {
     "uv": _Toolchain(Language.PYTHON, ("uv",)),
 }
 
-# In a container, a command such as apt-get changes the container. Here it would change the
-# operator's machine.
+# In Hyperpocket's containers, a command such as apt-get changes only the container. On this host,
+# the command would change the operator's machine.
 _SYSTEM_PACKAGES = re.compile(r"(?:^|[\s;&|(])(apt-get|apt|apk|dnf|yum|pacman|brew|sudo)\s")
 
 
@@ -54,14 +54,14 @@ def detect_language(manifest: Manifest, host: BridgeHost) -> Language:
     """
     match = _SYSTEM_PACKAGES.search(manifest.build)
     if match:
-        message = f"its build installs operating system packages with {match[1]}"
+        message = f"the build installs operating system packages with {match[1]}"
         hint = "Install the packages yourself, and remove that step from the build."
         raise UsageError("container_required", message, hint=hint)
     toolchains = _toolchains(manifest)
     path = host.environment.get("PATH")
     for program in dict.fromkeys(name for chain in toolchains for name in chain.programs):
         if shutil.which(program, path=path) is None:
-            message = f"it requires the program {program}, which is not on the PATH"
+            message = f"the tool requires the program {program}, which is not on the PATH"
             raise UsageError("program_not_found", message, hint=f"Install {program}.")
     is_python = any(chain.language is Language.PYTHON for chain in toolchains)
     return Language.PYTHON if is_python else Language.OTHER
@@ -74,8 +74,8 @@ def _toolchains(manifest: Manifest) -> list[_Toolchain]:
     if chains:
         return chains
     if manifest.base_image:
-        message = f"it requires the container image {manifest.base_image[:200]}"
-        hint = "If it runs without the image, set its language in pocket.json."
+        message = f"the tool requires the container image {manifest.base_image[:200]}"
+        hint = "If the tool runs without the image, set its language in pocket.json."
         raise UsageError("container_required", message, hint=hint)
-    message = f"its language {manifest.language[:80]!r} is not one of {', '.join(_LANGUAGES)}"
+    message = f"the language {manifest.language[:80]!r} is not one of {', '.join(_LANGUAGES)}"
     raise UsageError("container_required", message)

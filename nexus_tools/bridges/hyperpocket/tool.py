@@ -25,7 +25,7 @@ SYSTEM = "hyperpocket"
 
 
 class HyperpocketTool(BridgedTool):
-    """A tool with its authentication. A subclass runs it with the credentials."""
+    """A tool that authenticates before each call. Subclasses run the tool with the credentials."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class HyperpocketTool(BridgedTool):
 
     async def _authenticate(self, call: ToolCall) -> dict[str, str] | AuthRequired:
         declaration = self.declaration
-        # A slow authorization server must not use all the time of the tool.
+        # A slow authorization server must not use up the tool's time limit.
         with move_on_after(self.timeout_ms / 2_000):
             return await self._authorisation.environment(declaration.name, declaration.auth, call)
         return AuthRequired("the authorization server does not respond in time")

@@ -7,7 +7,7 @@ from typing import Any
 
 from nexus_tools.errors import ValidationError
 
-# Providers whose tools do not read `<PROVIDER>_TOKEN`. A name with a handler takes precedence.
+# Providers with other variables than `<PROVIDER>_TOKEN`. A key with a handler takes precedence.
 _NAMES: dict[str, tuple[str, ...]] = {
     "linkedin/linkedin-basicauth": ("LINKEDIN_BASIC_AUTH",),
     "apitoken": ("API_TOKEN",),
@@ -26,7 +26,7 @@ _FIELDS = {"auth_provider", "auth_handler", "scopes"}
 
 @dataclass(frozen=True, slots=True)
 class ToolAuth:
-    """A tool's declared `provider` in lower case, the provider's `handler` or "", and `scopes`."""
+    """A tool's declared authentication: `provider` in lower case, `handler` or "", and `scopes`."""
 
     provider: str
     handler: str = ""
@@ -34,7 +34,7 @@ class ToolAuth:
 
     @classmethod
     def parse(cls, document: object) -> "ToolAuth | None":
-        """Parse a tool's `auth`. Without a provider, return None for no authentication.
+        """Parse a tool's `auth`, or return None if the tool does not require authentication.
 
         Raises:
             ValidationError: with code `auth_invalid`.
@@ -42,7 +42,7 @@ class ToolAuth:
         if document is None:
             return None
         if not isinstance(document, Mapping) or not document.keys() <= _FIELDS:
-            raise _invalid(f"it must be an object with {', '.join(sorted(_FIELDS))}")
+            raise _invalid(f"auth must be an object with {', '.join(sorted(_FIELDS))}")
         provider, handler = (
             _plain(document.get(field), field) for field in ("auth_provider", "auth_handler")
         )
@@ -59,7 +59,7 @@ class ToolAuth:
 
     @property
     def qualified(self) -> str:
-        """The provider with the handler, for example `linkedin/linkedin-basicauth`."""
+        """The provider name followed by the handler, for example `linkedin/linkedin-basicauth`."""
         return f"{self.provider}/{self.handler}" if self.handler else self.provider
 
 
@@ -67,7 +67,7 @@ def _plain(value: Any, field: str) -> str:
     if value is None or value == "":
         return ""
     if not isinstance(value, str) or not _PLAIN.fullmatch(value):
-        raise _invalid(f"{field} is not a plain name")
+        raise _invalid(f"{field} is not a valid name")
     return value
 
 
@@ -79,7 +79,7 @@ def _invalid(problem: str) -> ValidationError:
 class Declaration:
     """The declared fields of a `Tool`, and its variables.
 
-    `schema` is its `argument_json_schema`. None means that the tool takes no arguments.
+    `schema` is the `argument_json_schema`. If `schema` is None, the tool has no arguments.
     """
 
     name: str

@@ -34,7 +34,7 @@ SYSTEM = "mcp"
 _NAMES = ("mcp.json", ".mcp.json")
 _ENDING = ".mcp.json"
 _DOWNLOAD_HINT = (
-    "Its command downloads the server, but has no network access. Install the server and use its"
+    "The command downloads the server, but has no network access. Install the server and use its"
     " program as the command, or open the port with --allow-port 443."
 )
 
@@ -43,9 +43,9 @@ class McpBridge:
     """The bridge to MCP servers, both programs and URLs.
 
     With `pins`, a tool that has changed since it was first seen is refused. With `accept_changes`,
-    it is pinned again instead. `generation` `legacy` is for servers that fail on requests of the
-    newest protocol. With `per_call`, each call has its own server process, for servers that keep
-    state from callers. The bridge requires the extra `nexus-tools[mcp]`.
+    the tool is pinned again instead. Set `generation` to `legacy` for servers that fail on requests
+    of the newest protocol. With `per_call`, each call has its own server process, for servers that
+    store state of their callers. The bridge requires the extra `nexus-tools[mcp]`.
     """
 
     system = SYSTEM
@@ -70,7 +70,7 @@ class McpBridge:
         return any(map(_declares_servers, _files(place)))
 
     async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
-        """Connect to each server, and return the tools that all servers list.
+        """Connect to each server, and return the tools of all servers.
 
         Raises:
             UsageError: with code `mcp_not_installed` if the extra is not installed.

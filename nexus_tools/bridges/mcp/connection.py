@@ -60,7 +60,7 @@ async def task_group_errors() -> AsyncIterator[None]:
         leaf = _leaf(error)
         if isinstance(leaf, CallFailedError):
             raise leaf from error
-        if isinstance(leaf, httpx2.HTTPStatusError):  # its text contains the URL with its secrets
+        if isinstance(leaf, httpx2.HTTPStatusError):  # the exception's text may contain secrets
             problem = f"the server responds with HTTP status {leaf.response.status_code}"
             raise CallFailedError(problem) from None
         if isinstance(leaf, OSError | httpx2.HTTPError | httpx2.InvalidURL):
@@ -75,7 +75,10 @@ def _leaf(error: BaseException) -> BaseException:
 
 
 def is_connection_closed(error: MCPError) -> bool:
-    """Return whether the connection has ended. Servers also use the code for other errors."""
+    """Return whether the connection has ended.
+
+    Servers also use this error code for other errors.
+    """
     return error.code == types.CONNECTION_CLOSED and error.message == _CONNECTION_GONE
 
 
@@ -107,7 +110,7 @@ LISTING_S = 30.0
 
 
 class _RawResult(RootModel[dict[str, Any]]):
-    """A result with all its fields in their order, which the protocol's own models would change."""
+    """A raw result, because the SDK's result models would drop or reorder fields."""
 
 
 class Connection:
@@ -127,7 +130,7 @@ class Connection:
 
     @property
     def is_modern(self) -> bool:
-        """Whether the protocol version is one without a handshake."""
+        """Whether the protocol version does not require a handshake."""
         return self._session.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     @property
@@ -139,7 +142,7 @@ class Connection:
     async def list_tools(self, seconds: float = LISTING_S) -> Listing:
         """Return all pages of `tools/list`.
 
-        Do not call it concurrently.
+        Do not call this method concurrently.
 
         Raises:
             CallFailedError: if the request fails, or if the list is too long.
@@ -202,7 +205,7 @@ class Connection:
         raise CallFailedError(f"the server's list of tools has more than {MAX_PAGES} pages")
 
     def _uncallable_entries(self) -> Iterator[tuple[str, str]]:
-        """Yield valid entries that cannot be called, with the reason."""
+        """Yield the names of valid entries that cannot be called, with reasons."""
         entries = self._dispatcher.entries
         uses = Counter(entry["name"] for entry in entries)
         for name, count in uses.items():
@@ -214,9 +217,9 @@ class Connection:
             problem = find_invalid_x_mcp_header(entry["inputSchema"]) if self.is_modern else None
             if problem:
                 yield entry["name"], f"x-mcp-header: {problem}"
-            # MCP 2025-11-25, tasks, tool-level negotiation.
+            # See MCP 2025-11-25, tasks, tool-level negotiation.
             if (entry.get("execution") or {}).get("taskSupport") == "required":
-                yield entry["name"], "it can only be called as a task, which is not supported"
+                yield entry["name"], "the tool can only be called as a task, which is not supported"
 
 
 # --- Connection setup
@@ -237,7 +240,7 @@ async def connected(
     *,
     log_as: str | None = None,
 ) -> AsyncIterator[Connection]:
-    """Connect to the server, starting it if it is a program, and stop it in the end.
+    """Connect to the server. A server that is a program is started, and stopped at the end.
 
     The stderr of a program goes to the log under the name `log_as`, or is discarded.
 

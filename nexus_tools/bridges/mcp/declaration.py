@@ -1,6 +1,6 @@
 """`mcp.json`: the declared MCP servers, and how to start or reach each of them.
 
-The format is the one that MCP clients share: `{"mcpServers": {name: server}}`. A server has a
+The file has the common format of MCP clients: `{"mcpServers": {name: server}}`. A server has a
 `command` (with `args`, `env`, `cwd`) or a `url` (with `type`, `headers`).
 """
 
@@ -39,10 +39,11 @@ _PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class StdioServer:
-    """A server that is a program: its command, and the variables added to the usual environment.
+    """A server that is a program: its command, and variables in addition to the usual environment.
 
-    `directory` is its working directory. None means an empty temporary directory. `variables` lists
-    the shared variables that it receives. `redaction` removes the server's secrets from texts.
+    `directory` is the working directory of the server. If `directory` is None, the server runs in
+    an empty temporary directory. `variables` lists the shared variables that the server receives.
+    `redaction` removes the server's secrets from texts.
     """
 
     command: tuple[str, ...] = field(repr=False)
@@ -54,7 +55,7 @@ class StdioServer:
     def confinement(self, host: BridgeHost) -> Confinement:
         """Return the server's confinement, with its directory and the paths in its arguments.
 
-        For a file among the arguments, the confinement includes its folder and its npm packages.
+        If an argument is a file, the confinement includes the file's folder and npm packages.
         """
         absolute_paths = [Path(word) for word in self.command[1:] if word.startswith("/")]
         files = [word for word in absolute_paths if word.is_file()]
@@ -71,9 +72,9 @@ class StdioServer:
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A server that is reached by HTTP. `sse` is the transport of 2024-11-05.
+    """A server that is reached by HTTP. `sse` selects the transport of MCP 2024-11-05.
 
-    `variables` and `redaction` are as in `StdioServer`.
+    `variables` and `redaction` have the same meaning as in `StdioServer`.
     """
 
     url: str = field(repr=False)
@@ -96,7 +97,7 @@ def read_servers(file: Path) -> dict[str, Any]:
         with file.open("rb") as opened:
             text = without_byte_order_mark(
                 opened.read(MAX_BYTES + 4)
-            )  # one byte more than allowed, after a byte order mark
+            )  # a 3-byte byte order mark, and one byte more than allowed
         document = parse_json(text) if len(text) <= MAX_BYTES else None
     except OSError as error:
         raise _invalid(f"cannot read {file}: {error.strerror}") from error
@@ -123,7 +124,7 @@ def parse_server(
     if not isinstance(document, dict):
         raise _invalid("the server must be an object")
     if document.get("disabled") is True:
-        raise _invalid("the server is disabled", hint='Remove "disabled" to use it.')
+        raise _invalid("the server is disabled", hint='Remove "disabled" to use the server.')
     if ("command" in document) == ("url" in document):
         raise _invalid("the server must have either a command or a url")
     fields = _filled(document, environment)
@@ -134,7 +135,7 @@ def parse_server(
 
 
 def _secrets(fields: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values of the server whose names indicate secrets."""
+    """Yield the secrets in a declaration: the URL's query, and values with the names of secrets."""
     query = urlsplit(fields.get("url", "")).query
     yield query
     fields_by_name = {
@@ -145,7 +146,7 @@ def _secrets(fields: Mapping[str, Any]) -> Iterator[str]:
     for name, value in fields_by_name.items():
         if SECRET_NAME.search(name):
             yield value
-            yield value.partition(" ")[2]  # the secret in `Bearer TOKEN`
+            yield value.partition(" ")[2]  # the token after `Bearer`
 
 
 def _stdio(fields: Mapping[str, Any], folder: Path) -> StdioServer:
@@ -179,7 +180,7 @@ def _http(fields: Mapping[str, Any]) -> HttpServer:
     url = _text(fields, "url")
     problem = _url_problem(url)
     if problem:
-        raise _invalid(f"the url {problem}")
+        raise _invalid(problem)
     headers = _texts(fields, "headers")
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
@@ -192,13 +193,13 @@ def _url_problem(url: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError as error:
-        return f"is malformed: {error}"
+        return f"the url is malformed: {error}"
     if parts.scheme not in ("http", "https") or not host:
-        return "is not an absolute http or https URL"
+        return "the url must be an absolute http or https URL"
     if "@" in parts.netloc:
-        return "must not contain a user name or password. Use a header Authorization instead"
+        return "the url must not contain a user name or password. Use an Authorization header"
     if parts.scheme == "http" and not _is_loopback(host):
-        return "must use https, except for a server on this machine"
+        return "the url must use https, except for a server on this machine"
     return ""
 
 
@@ -226,7 +227,10 @@ def _texts(fields: Mapping[str, Any], name: str) -> dict[str, str]:
 
 
 def _filled(value: Any, environment: Mapping[str, str]) -> Any:
-    """Return the document with its placeholders replaced. Replacements are not expanded again."""
+    """Return the document with its placeholders replaced.
+
+    Placeholders in replacements are not expanded.
+    """
     placeholders = _placeholders(value)
     missing = sorted(
         {name for name, default in placeholders if default is None and name not in environment}
@@ -234,7 +238,7 @@ def _filled(value: Any, environment: Mapping[str, str]) -> Any:
     if missing:
         raise ValidationError(
             "variable_missing",
-            f"it requires {', '.join(missing)}, which is not set or not shared with tools",
+            f"the server requires {', '.join(missing)}, which is not set or not shared with tools",
             hint="To share it with the tools, pass "
             + " ".join(f"--allow-env {n}" for n in missing)
             + ".",

@@ -27,7 +27,7 @@ _READ_TIMEOUT_S = 300.0
 @asynccontextmanager
 async def http_link(server: HttpServer, max_bytes: int) -> AsyncIterator[Link]:
     """Connect to the server, and limit responses and events to `max_bytes`."""
-    # The SDK logs URLs, which may contain secrets. Failures are reported here instead.
+    # The SDK logs URLs, which may contain secrets. This module reports failures itself.
     logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
     if server.transport == "sse":
         streams = sse_client(
@@ -70,8 +70,8 @@ def _client(
         # Do not use the proxies and passwords of the operator's environment.
         trust_env=False,
     )
-    # The SDK checks this, and not `follow_redirects`, before it follows a redirect within the
-    # origin.
+    # Before the SDK follows a same-origin redirect, it checks `max_redirects` but not
+    # `follow_redirects`.
     client.max_redirects = 0
     return client
 
@@ -118,7 +118,7 @@ class _BoundedTransport(httpx2.AsyncHTTPTransport):
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """A response body whose failures are the exception that the SDK expects, also if too long."""
+    """A bounded response body whose failures raise the exception that the SDK expects."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, max_bytes: int | None) -> None:
         self._stream = stream

@@ -135,7 +135,7 @@ def _error(reason: str, blocks: list[Any]) -> dict[str, Any]:
 
 
 def _is_json(value: Any) -> bool:
-    """Return whether an output may contain the value: not too deep, no NaN, valid Unicode."""
+    """Return whether an output may contain the value: bounded depth, no NaN, valid Unicode."""
     try:
         measure(value)
         json.dumps(value, allow_nan=False)

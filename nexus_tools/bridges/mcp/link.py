@@ -13,9 +13,9 @@ LOCAL_ERROR_CODE = -32_099
 
 @dataclass(slots=True)
 class Link:
-    """The messages from and to a server, as in the SDK's `Transport`, until `closed` is set.
+    """The message streams from and to a server, as in the SDK's `Transport`, until `closed` is set.
 
-    `log` is the end of the server's output. Create it within the event loop that uses it.
+    `log` is the end of the server's output. Create the link within the event loop that uses it.
     """
 
     read: Any

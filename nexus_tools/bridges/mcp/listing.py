@@ -61,7 +61,7 @@ class ListedTool:
 
     @property
     def name(self) -> str:
-        """The name on the server."""
+        """The tool's name on the server."""
         return str(self.entry["name"])
 
     @property
@@ -74,18 +74,18 @@ class ListedTool:
 
     @property
     def annotations(self) -> dict[str, Any]:
-        """The hints and the title, which may be in either of two fields."""
+        """The annotations of the tool, including a title from the entry itself."""
         annotations = filter_annotations(self.entry.get("annotations"))
         return annotations | filter_annotations({"title": self.entry.get("title")})
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """The `inputSchema`, of any draft."""
+        """The `inputSchema`, which may use any draft of JSON Schema."""
         return dict(self.entry["inputSchema"])
 
     @property
     def output_schema(self) -> dict[str, Any] | None:
-        """The `outputSchema`, of any draft, or None."""
+        """The `outputSchema`, which may use any draft of JSON Schema, or None."""
         schema = self.entry.get("outputSchema")
         return None if schema is None else dict(schema)
 

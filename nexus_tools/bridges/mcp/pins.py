@@ -1,6 +1,6 @@
 """A pin file with the first seen definitions of MCP tools, which makes changes visible.
 
-Otherwise a server could list a harmless tool until users trust it, and replace it later.
+Without pins, a server could list a harmless tool until users trust the tool, and then replace it.
 """
 
 import fcntl
@@ -22,9 +22,9 @@ _FORMAT = 1
 class Pins:
     """The pin file at `path`, which does not have to exist.
 
-    It is JSON. By server (`<mcp.json>#<name>`) and tool, it holds the SHA-256 of the canonical JSON
-    of the tool's entry in `tools/list`, and of each field of the entry. Several processes may use
-    it.
+    The file is JSON. For each server (`<mcp.json>#<name>`) and tool, the file contains the SHA-256
+    of the canonical JSON of the tool's entry in `tools/list`, and of each field of the entry.
+    Several processes may use the file.
 
     Raises:
         ValidationError: with code `pins_invalid` if the file is not valid.
@@ -54,7 +54,10 @@ class Pins:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the `.lock` file, which is not deleted because other processes may wait for it."""
+        """Lock the `.lock` file.
+
+        The file is never deleted, because other processes may wait for it.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.with_name(f"{self.path.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -66,7 +69,7 @@ class Pins:
         try:
             document = parse_json(self.path.read_bytes())
             if document["format"] != _FORMAT:
-                raise self._invalid("it has another format version")
+                raise self._invalid("the format version is not supported")
             return {
                 server: {name: _fingerprint(pin) for name, pin in tools.items()}
                 for server, tools in document["servers"].items()

@@ -16,8 +16,8 @@ _LIST = "tools/list"
 class FilteringDispatcher:
     """A dispatcher of the SDK that removes invalid entries and passes on everything else.
 
-    `entries` are the valid tools of all pages since `clear`. `refused` holds the other tools: the
-    name, or the index without a name, and the reason. `version` is the protocol version.
+    `entries` are the valid tools of all pages since `clear`. `refused` lists the invalid tools by
+    name, or by index if the name is missing, with reasons. `version` is the protocol version.
     """
 
     def __init__(self, inner: Dispatcher[Any]) -> None:
@@ -27,7 +27,7 @@ class FilteringDispatcher:
         self._inner = inner
 
     def clear(self) -> None:
-        """Forget all listed entries."""
+        """Remove all recorded entries."""
         self.entries = []
         self.refused = []
 

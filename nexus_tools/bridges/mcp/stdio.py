@@ -1,7 +1,7 @@
 """A server that is a program, started in the sandbox. Each message is one line of JSON.
 
-The SDK's own transport passes on variables of the operator, reads lines of any length, and does not
-redact stderr, so this module replaces it. Source: MCP 2026-07-28, transports, stdio.
+This module replaces the SDK's own transport, which passes on variables of the operator, reads lines
+of any length, and does not redact stderr. Source: MCP 2026-07-28, transports, stdio.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from nexus_tools.sui.support.logs import get_logger
 _log = get_logger("nexus_tools.bridges.mcp")
 
 _TAIL_BYTES = 4_096
-# A secret that starts before the tail is complete here, so it is redacted before the cut.
+# The raw tail is longer, so that a secret at the start of the tail is complete and is redacted.
 _RAW_TAIL_BYTES = 2 * _TAIL_BYTES
 _LOGGED_BYTES = 64 * 2**10
 
@@ -61,7 +61,7 @@ class OutputReader:
         self.whole.set()
 
     def tail(self) -> str:
-        """Return the last 4 KiB as text."""
+        """Return the last 4 KiB of the stream as text."""
         text = self._redaction.text(self._tail.decode("utf-8", "ignore"))
         tail = text.encode()[-_TAIL_BYTES:].decode("utf-8", "ignore")
         return tail.replace("\0", "\ufffd").strip()
@@ -74,13 +74,14 @@ class OutputReader:
             _log.warning("server_output_truncated", server=self._name)
 
 
-# The time for the server to end after its stdin is closed, and then for the launcher to kill it.
+# The time limit for the server to end after its stdin is closed, and then for the launcher to kill
+# the server.
 _SHUTDOWN_S = 2.0
 _WAITING = 256
 
 _PYTHON = ("python", "python3")
 
-# The messages of the launcher if it stops a program, or cannot start it.
+# The messages of the launcher when it stops a program or cannot start a program.
 _STOPPED = re.compile(r"^nexus_tools: limit ([a-z]+): ", re.MULTILINE)
 _NOT_STARTED = re.compile(r"^nexus_tools: failed ([0-9]+) [a-z]+: (.*)$", re.MULTILINE)
 
@@ -91,7 +92,7 @@ async def stdio_link(
 ) -> AsyncIterator[Link]:
     """Start the program and connect to it. At the end, all its processes are killed.
 
-    Its stderr goes to the log under `name`, or is discarded.
+    The program's stderr goes to the log under `name`, or is discarded if `name` is None.
     """
     async with ScratchDirectory(host.scratch) as scratch:
         command = _command(server, host)
@@ -122,7 +123,7 @@ async def stdio_link(
 
 
 def _command(server: StdioServer, host: BridgeHost) -> tuple[str, ...]:
-    """Return the command, with the interpreter of all tools in Python instead of `python`."""
+    """Return the command, with `python` replaced by the host's interpreter for Python tools."""
     program, *arguments = server.command
     return (str(host.python) if program in _PYTHON else program, *arguments)
 
@@ -130,7 +131,7 @@ def _command(server: StdioServer, host: BridgeHost) -> tuple[str, ...]:
 @asynccontextmanager
 async def _connect(reader: OutputReader, process: Process) -> AsyncIterator[Link]:
     read_sender, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    # If a server does not read, the buffer lets callers continue until their time limit.
+    # The buffer lets callers wait until their time limit if a server does not read its stdin.
     write, write_receiver = anyio.create_memory_object_stream[SessionMessage](_WAITING)
     link = Link(read, write)
     async with read_sender, read, write, write_receiver, anyio.create_task_group() as tasks:

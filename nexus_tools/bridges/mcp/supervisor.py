@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 _log = get_logger("nexus_tools.bridges.mcp")
 
-_REMOVED = ("the server no longer lists it",)
+_REMOVED = ("the server no longer lists the tool",)
 _LISTING_S = 30.0
 _MAX_LATE_LISTINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ReconnectPolicy:
-    """The delays of a service, in seconds.
+    """The intervals and time limits of a supervised server, in seconds.
 
-    `relist_s` is the time between two listings on health requests, and `listing_s` the time limit
-    of a listing. `first_delay_s` is the delay before a restart. Each time the server ends before it
-    has run for `max_delay_s`, the delay doubles, up to `max_delay_s`.
+    `relist_s` is the minimum time between two listings on health requests, and `listing_s` is the
+    time limit of a listing. `first_delay_s` is the delay before a restart. Each time the server
+    ends before it has run for `max_delay_s`, the delay doubles, up to `max_delay_s`.
     """
 
     relist_s: float = 30.0
@@ -43,16 +43,16 @@ class ReconnectPolicy:
 
 
 class Service:
-    """One server. `expected` are the fingerprints of its tools at the time of their discovery.
+    """One server. `expected` contains the fingerprints of the tools when they were discovered.
 
     All calls share the server, unless `is_per_call` is set. With `is_per_call`, the shared server
     only lists tools, and each call has its own server, which knows nothing of other calls. A call
     can block a shared server, for example if a tool blocks its event loop. Therefore a call is sent
-    beside another call only if the server responds to a ping. A call that exceeds its time triggers
-    a ping as well.
+    during another call only if the server responds to a ping. A call that exceeds its time limit
+    also triggers a ping.
 
-    The object does not belong to an event loop until `running`, which may be entered once at a
-    time.
+    The object is not bound to an event loop until `running` is entered. `running` may not be
+    nested.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Service:
             await first_attempt.wait()
             yield
         finally:
-            # A cancellation that arrives while the server stops does not end the stop early.
+            # If this task is cancelled while the server stops, wait until the server has stopped.
             self._is_wanted = False
             keeper.cancel()
             for doubt in self._background_checks:
@@ -234,7 +234,7 @@ class Service:
                 cause = self.redaction.text(repr(error))
                 _log.error("server_broke", server=self.name, cause=cause)
                 self._problem = CallFailedError(
-                    "the bridge to the server failed. Its log contains the error"
+                    "the bridge to the server failed. The server log contains the error"
                 )
             self._connection = None
             first_attempt.set()
@@ -274,10 +274,10 @@ class Service:
         raise CallFailedError.ended(connection.link)
 
     async def _compare_if_due(self, connection: "Connection") -> None:
-        """List the tools again unless the last listing is recent.
+        """List the tools again unless the last listing was less than `relist_s` ago.
 
-        A server that cannot be listed is closed. A server that exceeds the time limit is closed
-        only after several times, because it may have been busy.
+        If the listing fails, the server is closed. If the listing exceeds its time limit, the
+        server is closed only after several attempts, because the server may be busy.
 
         Raises:
             CallFailedError: if the listing fails.

@@ -66,7 +66,7 @@ class McpTool(BridgedTool):
         return {variant: redaction.value(ports) for variant, ports in output.items()}
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
-        """Return the answer. A result that violates the tool's own schema becomes an `err`."""
+        """Return the answer, which is `err` if the result violates the tool's own schema."""
         try:
             return await super().answer(arguments)
         except ValidationError as mismatch:

@@ -16,8 +16,8 @@ class NoraBridge:
     """The bridge to NORA, which runs each tool in a separate process.
 
     A result that matches `error_pattern` becomes an `err`. The pattern is a regular expression for
-    a linear-time engine. None accepts all texts as answers. `allow_dangerous` accepts tools that
-    run arbitrary commands.
+    a linear-time engine. If the pattern is None, no text is treated as an error. `allow_dangerous`
+    accepts tools that run arbitrary commands.
 
     Raises:
         UsageError: with code `pattern_invalid` if the pattern is not valid.
@@ -64,7 +64,7 @@ class NoraBridge:
             raise NotAllowedError(
                 "tool_dangerous",
                 f"the tool may run arbitrary commands: {reason}",
-                hint="To serve it nevertheless, pass --allow-dangerous.",
+                hint="To serve the tool anyway, pass --allow-dangerous.",
             )
 
 
@@ -81,8 +81,8 @@ def _folders(place: Path) -> list[Path]:
 
 # --- The detection of tools that run arbitrary commands, from the manifest only
 #
-# A manifest does not declare this, so the rule checks names. It only prevents that a `shell` tool
-# is served by accident. The sandbox, not this rule, limits what a tool can do.
+# A manifest does not declare whether a tool runs commands, so the rule checks names. The rule only
+# prevents a `shell` tool from being served by accident. The sandbox limits what a tool can do.
 
 
 # Words in the names of tools that run arbitrary commands.
@@ -102,7 +102,7 @@ def dangerous_tool_reason(manifest: Manifest) -> str:
     """Return the reason why the tool seems to run arbitrary commands, or an empty string."""
     words = {word.lower() for word in _WORDS.findall(manifest.name)}
     for word in sorted(words & DANGEROUS_NAME_WORDS):
-        return f"its name contains the word {word!r}"
+        return f"the name contains the word {word!r}"
     properties = manifest.parameters.get("properties", {})
     for name in sorted(properties):
         if name.lower() in PARAMETERS:

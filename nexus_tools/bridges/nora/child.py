@@ -1,6 +1,6 @@
 """The process that runs a NORA script: it imports the script and calls its `run(params)`.
 
-It uses the standard library of Python 3.9 and later, and only the worker's side of this package.
+The process uses the standard library of Python 3.9 and later, and only the worker's modules.
 """
 
 import importlib.util
@@ -15,12 +15,14 @@ from nexus_tools.bridges.worker.child import json_text, loading
 
 
 def reply(request: "dict[str, Any]") -> Any:
-    """Return the result of `run` for the request's `params`. A non-JSON result becomes text.
+    """Return the result of `run` for the request's `params`.
+
+    Other results than JSON values are converted to strings.
 
     Raises:
         ValueError: for a number that JSON cannot represent.
     """
-    # As for a script that Python runs, modules in its folder can be imported.
+    # The script can import modules from its folder, as if Python ran the script directly.
     for folder in (request["folder"], os.path.dirname(request["script"])):  # noqa: PTH120 - as sys.path
         if folder not in sys.path:
             sys.path.insert(0, folder)

@@ -56,9 +56,11 @@ _HINT = (
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A parsed manifest. `script` is the entrypoint's file, `digest` the SHA-256 of `tool.json`.
+    """A parsed manifest.
 
-    `parameters` is unchanged, so `required` is a member of each property.
+    `script` is the entrypoint's file, and `digest` the SHA-256 of `tool.json`.
+
+    `parameters` is the schema as declared, so `required` is a boolean in each property.
     """
 
     folder: Path
@@ -146,7 +148,7 @@ def _script(folder: Path, entrypoint: str) -> Path:
         script = (folder / path).resolve()
         is_inside = script.is_relative_to(folder.resolve())
         is_file = script.is_file()
-    except (OSError, RuntimeError) as error:  # a link that refers to itself
+    except (OSError, RuntimeError) as error:  # a symbolic link that refers to itself
         raise _invalid("/entrypoint", f"{entrypoint[:200]!r} cannot be read: {error}") from error
     if not is_inside:
         raise _invalid(

@@ -20,7 +20,7 @@ from nexus_tools.errors import UsageError
 from nexus_tools.tool import ToolFqn, linear_time_options, pattern_mismatches
 
 ERROR_PATTERN = "^Error( |:)"
-"""The start of the text that NORA's own tools return instead of raising an exception."""
+"""The pattern of the error texts that NORA's own tools return instead of raising an exception."""
 
 # The text is untrusted, so only its first characters are searched.
 MAX_CHARACTERS = 4_096
@@ -29,7 +29,7 @@ MAX_CHARACTERS = 4_096
 class ErrorPattern:
     """A regular expression that is searched in the first 4096 characters of a result.
 
-    The engine is the linear-time engine of `pattern` in JSON Schema.
+    The regex engine is the linear-time engine that also evaluates `pattern` in JSON Schemas.
 
     Raises:
         UsageError: with code `pattern_invalid` if the engine does not support the expression.
@@ -58,7 +58,7 @@ _RESULT = {"description": "The return value of `run`, as text if it is not a JSO
 
 
 class NoraTool(BridgedTool):
-    """A manifest and its script as a tool: `ok{result}` or `err{reason, type, log, …}`.
+    """A NORA tool, which returns `ok{result}` or `err{reason, type, log, …}`.
 
     Raises:
         ValidationError: if the schema of the parameters is not supported.

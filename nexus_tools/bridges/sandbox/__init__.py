@@ -1,6 +1,7 @@
 """The sandbox for untrusted programs: confinement, limits, and an environment of allowed variables.
 
-Start reading at `process.py`. Its `run` executes a program and kills all processes that it started.
+Start reading at `process.py`. The function `run` executes a program and kills all processes that
+the program started.
 """
 
 from nexus_tools.bridges.sandbox.confinement import (

@@ -1,4 +1,7 @@
-"""The files and ports that an untrusted program may use. The sandbox denies all others."""
+"""The files and ports that an untrusted program may use.
+
+The sandbox denies all other files and ports.
+"""
 
 import json
 import os
@@ -25,10 +28,10 @@ DNS_PORT = 53
 class Confinement:
     """The resources of a program, without its scratch directory and the system's libraries.
 
-    The program may read and execute `reads` and `runtime` (the installation that it runs in), and
-    also change `writes`. It may connect to the TCP `ports` of any host, because the kernel does not
-    distinguish hosts. It may also change `workspace`, the persistent folder of tools. If `is_on` is
-    false, nothing is confined.
+    The program may read and execute `reads` and `runtime` (the files of its interpreter), and also
+    change `writes`. The program may connect to the TCP `ports` of any host, because the kernel does
+    not distinguish hosts. The program may also change `workspace`, the persistent folder of tools.
+    If `is_on` is false, the program is not confined.
     """
 
     reads: tuple[Path, ...] = ()
@@ -70,7 +73,8 @@ class Confinement:
     def changes_modes(self) -> bool:
         """Whether the program may change modes, owners, and times of all files of its user.
 
-        It may if the kernel does not grant private mounts. The test runs once and takes 30 ms.
+        The value is true if the kernel does not allow private mounts. The kernel is tested once,
+        which takes 30 ms.
         """
         return not self.is_on or not _has_mounts()
 
@@ -86,7 +90,7 @@ class Confinement:
     def words(
         self, command: Sequence[str], environment: Mapping[str, str], scratch: Path
     ) -> list[str]:
-        """Return the arguments of the watch program for a command in its environment."""
+        """Return the confinement arguments for the watch program that starts a command."""
         if not self.is_on:
             return ["is_confined=0"]
         reads = [*self.reads, *self.runtime, *_program_paths(command, environment)]
@@ -100,7 +104,7 @@ class Confinement:
 
 @cache
 def _has_mounts() -> bool:
-    """Return whether the kernel grants private mounts. A separate process tests this.
+    """Return whether the kernel allows private mounts, as tested in a separate process.
 
     The test changes the mounts of its process permanently.
     """
@@ -136,7 +140,7 @@ def _with_link_targets(places: Iterable[Path]) -> Iterator[Path]:
         yield place.resolve()
 
 
-# --- The files of a program itself
+# --- The files that a program consists of
 
 
 def _program_paths(command: Sequence[str], environment: Mapping[str, str]) -> list[Path]:
@@ -149,7 +153,7 @@ def _program_paths(command: Sequence[str], environment: Mapping[str, str]) -> li
 
 
 def _installation(program: Path) -> tuple[Path, ...]:
-    """Return a program and the files installed with it, as for Node, a virtualenv, or npm."""
+    """Return a program and the files that are installed with it, for example in a virtualenv."""
     paths = dict.fromkeys(_with_link_targets([program]))
     for place in list(paths):
         paths |= dict.fromkeys(_with_link_targets(npm_packages(place)))
@@ -161,7 +165,7 @@ def _installation(program: Path) -> tuple[Path, ...]:
 
 
 def npm_packages(file: Path) -> tuple[Path, ...]:
-    """Return the outermost `node_modules` folder that contains a file, where its imports are."""
+    """Return the outermost `node_modules` folder that contains a file and its dependencies."""
     return tuple(folder for folder in file.parents if folder.name == "node_modules")[-1:]
 
 
@@ -176,8 +180,8 @@ print(json.dumps([sys.prefix, sys.base_prefix, sys.executable, *sys.path,
 def interpreter_paths(python: Path) -> tuple[Path, ...]:
     """Return the paths of a Python interpreter: its installation, environment, and packages.
 
-    The interpreter reports the paths once. If an installation contains a home directory, only parts
-    of the installation are included.
+    The interpreter is queried for its paths only once. If an installation contains a home
+    directory, only parts of the installation are included.
     """
     try:
         process = subprocess.run(  # noqa: S603 - the operator's own interpreter

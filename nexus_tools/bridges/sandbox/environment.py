@@ -11,7 +11,7 @@ INHERITED_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ")
 
 
 class OperatorEnvironment(Protocol):
-    """The operator's variables and the part that tools receive. A `BridgeHost` implements it."""
+    """The operator's variables and the subset for tools. `BridgeHost` implements this protocol."""
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -39,9 +39,9 @@ def environment_of(
     """Return a tool's environment: PATH, LANG, LC_ALL, TZ, and the shared or `declared` names.
 
     These variables have the operator's values, if they are set. If the confinement has a workspace,
-    WORKSPACE is its path. If it allows DNS, RES_OPTIONS makes the resolver use TCP. HOME, TMPDIR,
-    and the XDG directories are in the scratch directory, even if they are shared or declared.
-    `extra` takes precedence over all others.
+    WORKSPACE is its path. If the confinement allows DNS, RES_OPTIONS makes the resolver use TCP.
+    HOME, TMPDIR, and the XDG directories are in the scratch directory, even if they are shared or
+    declared. The variables in `extra` take precedence over all other variables.
     """
     names = {*INHERITED_VARIABLES, *host.shared, *declared}
     operator_values = {

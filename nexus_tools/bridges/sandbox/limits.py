@@ -7,7 +7,7 @@ from time import monotonic
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """The limits of one run, over all processes that it starts, in ms and bytes.
+    """The limits of one run, in ms and bytes, which apply to all its processes together.
 
     `output_bytes` limits the output on all pipes together. `disk_bytes` and `files` limit the
     content of the scratch directory.

@@ -1,4 +1,4 @@
-"""The pipes between the server and a run. All output shares one budget."""
+"""The pipes between the server and a run. One limit applies to the output of all pipes together."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ _CHUNK = 65536
 
 
 class Budget:
-    """The bytes that a run may still write to its pipes. `passed` is set if it wrote more."""
+    """The bytes that a run may still write to its pipes. `passed` is set if the run wrote more."""
 
     def __init__(self, size: int, when_passed: Callable[[], None]) -> None:
         self.left = size
@@ -51,7 +51,10 @@ class Pipe:
 
 
 class Outlet(Pipe):
-    """A pipe that a run writes to. `taker` receives the data, and `at_end` is called at the end."""
+    """A pipe to which a run writes.
+
+    `taker` receives the data, and `at_end` is called at the end.
+    """
 
     def __init__(
         self, taker: Callable[[bytes], object], at_end: Callable[[], None] | None = None
@@ -62,7 +65,7 @@ class Outlet(Pipe):
         asyncio.get_running_loop().add_reader(self.ours, self.read)
 
     def read(self) -> bool:
-        """Read one chunk of the available data, and return whether there may be more."""
+        """Read one chunk of the available data, and return whether more data may be available."""
         if self.ours < 0:
             return False
         try:
@@ -79,7 +82,7 @@ class Outlet(Pipe):
 
 
 class InputPipe(Pipe):
-    """A pipe that a run reads `data` from. The run may close it early."""
+    """A pipe from which a run reads `data`. The run may close the pipe early."""
 
     def __init__(self, data: bytes) -> None:
         reader, writer = os.pipe()

@@ -1,4 +1,4 @@
-"""Runs one command in a scratch directory, within limits, until all its processes have ended."""
+"""The execution of one command in a scratch directory, within limits, until its processes end."""
 
 import errno
 import os
@@ -34,11 +34,11 @@ async def run(
     """Run `command` in `directory` (default: the scratch's `work`) until all processes have ended.
 
     The command may use the resources of `confinement`, by default only its scratch directory and
-    the system's libraries. It receives `environment`, the standard streams, and, with
-    `takes_reply`, the descriptor `REPLY_DESCRIPTOR` for a reply. `input` is its standard input.
-    `on_stdout` is called with output as it arrives. If it raises an exception, the run ends and the
-    exception is raised here. A program without a slash is searched in the PATH of `environment`. A
-    relative path starts at `directory`.
+    the system's libraries. The command receives `environment`, the standard streams, and, with
+    `takes_reply`, the descriptor `REPLY_DESCRIPTOR` for a reply. `input` is the standard input of
+    the command. `on_stdout` is called with output as it arrives. If `on_stdout` raises an
+    exception, the run ends and `run` raises the exception. A program name without a slash is looked
+    up in the PATH of `environment`. A relative path is relative to `directory`.
 
     All processes are killed when the command ends, exceeds a limit, or when `run` is cancelled.
 
@@ -128,7 +128,7 @@ class _Run:
         self.watching.stop(after_s=self._limits.time_ms / 1000)
 
     def close(self) -> None:
-        """Read the rest of the pipes, which no longer have a writer, and close them."""
+        """Read the remaining data of the pipes, which have no more writers, and close the pipes."""
         for outlet in self._outlets.values():
             while outlet.read():
                 pass
@@ -192,7 +192,7 @@ def check_platform() -> None:
 
 
 def start_error(number: int, stage: str, command: Sequence[str], directory: Path) -> NexusError:
-    """Return the error for a failed start. `number` is errno, `stage` the step that failed."""
+    """Return the error for a failed start. `number` is errno, and `stage` the failed step."""
     problem = os.strerror(number) if number else "the system rejects an argument"
     if stage == "directory":
         return NotFoundError(

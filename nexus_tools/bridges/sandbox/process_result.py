@@ -10,7 +10,7 @@ _LIMIT_REASONS = {
     Limit.MEMORY: "it exceeded its memory limit",
     Limit.OUTPUT: "it exceeded its output limit",
     Limit.DISK: "it exceeded the size limit of its directory",
-    Limit.PROCESSES: "it exceeded its limit of processes",
+    Limit.PROCESSES: "it exceeded its process limit",
 }
 
 
@@ -18,10 +18,10 @@ _LIMIT_REASONS = {
 class ProcessResult:
     """The result of a run, after every process that it started has ended.
 
-    `exit_code` is None if the run was stopped for `limit`. It is the negative signal number if a
-    signal killed the program. `stdout`, `stderr`, and `reply` are its output up to the output
-    limit. `reply` is None if the run did not write a reply. `elapsed_ms` is the time from the start
-    until all processes ended.
+    `exit_code` is None if the run was stopped for `limit`. If a signal killed the program,
+    `exit_code` is the negative signal number. `stdout`, `stderr`, and `reply` are the output of the
+    run up to the output limit. `reply` is None if the run did not write a reply. `elapsed_ms` is
+    the time from the start until all processes ended.
     """
 
     exit_code: int | None
@@ -32,9 +32,9 @@ class ProcessResult:
     elapsed_ms: int
 
     def log(self, limit_bytes: int = 4096) -> str:
-        """Return the end of the output, standard output first, in `limit_bytes` of UTF-8."""
+        """Return the end of stdout and stderr, in this order, as at most `limit_bytes` of UTF-8."""
         output = b"\n".join(part.rstrip(b"\n") for part in (self.stdout, self.stderr) if part)
-        # A byte that is not UTF-8 becomes a character of three bytes, so the text is cut twice.
+        # The text is truncated again, because an invalid byte becomes a three-byte character.
         text = output[-limit_bytes:].decode("utf-8", "replace").replace("\0", "\ufffd")
         return text.encode()[-limit_bytes:].decode("utf-8", "ignore")
 

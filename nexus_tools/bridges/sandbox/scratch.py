@@ -1,6 +1,6 @@
 """The directories of one run: its HOME, its working directory, and its temporary files.
 
-They are removed even if a folder has no permissions, or if a tree is deeper than a path can name.
+The directories are removed even if a folder has no permissions, or if a path is too long.
 """
 
 import asyncio
@@ -15,7 +15,10 @@ from typing import Any, Self
 async def finish_before_cancelling(
     work: "asyncio.Future[Any]", when_cancelled: Callable[[], None] | None = None
 ) -> None:
-    """Wait until `work` is done. Only then raise a cancellation that arrived in the meantime."""
+    """Wait until `work` is done.
+
+    If this task is cancelled meanwhile, raise the cancellation at the end.
+    """
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:
@@ -35,8 +38,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 def remove(folder: Path) -> None:
     """Remove the folder `folder` and everything in it. If `folder` is a file, remove the file.
 
-    No process may still use the folder. The walk returns to parent folders through `..`, so at any
-    depth it needs only two descriptors and no recursion.
+    Processes that use the folder must have ended. The walk returns to parent folders through `..`,
+    so the walk needs only two descriptors and no recursion at any depth.
 
     Raises:
         OSError: if even the owner cannot remove a file.
@@ -78,7 +81,7 @@ def _change_directory(here: int, name: str) -> int:
 
 
 def _clear(here: int) -> list[str]:
-    """Remove all non-folders, make folders accessible to their owner, and return their names."""
+    """Remove all files, make folders accessible to their owner, and return the folders' names."""
     folders = []
     for name in os.listdir(here):
         mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode

@@ -2,9 +2,10 @@
 
     python -I standalone.py <module> <argument>…
 
-The packages above the module become empty packages that know only their folder. The launcher does
-not execute an `__init__` of this package. It does not add a folder to `sys.path`, where the
-`import` of untrusted code would find it. It uses the standard library of Python 3.9 and later.
+The packages above the module become empty packages that have only a `__path__`. The launcher does
+not execute an `__init__` of this package. The launcher does not add a folder to `sys.path`, because
+untrusted code could then import from this folder. The launcher uses the standard library of Python
+3.9 and later.
 """
 
 import importlib

@@ -32,9 +32,9 @@ def watched_command(
     """Return the command line that runs a long-lived program under the same watch as `run`.
 
     The program has the standard streams, `environment`, and working directory of the process that
-    runs the command line. Its time and output are not limited, but the other limits apply. All
-    processes are killed when the program ends, when the process that started the command line ends,
-    or on SIGTERM.
+    runs the command line. The time and the output of the program are not limited, but the other
+    limits apply. All processes are killed when the program ends, when the process that started the
+    command line ends, or on SIGTERM.
     """
     confinement_arguments = confinement.words(command, environment, scratch.folder)
     return watch_command_line(
@@ -53,7 +53,7 @@ def watch_command_line(
     report: int = -1,
     reply: int = -1,
 ) -> list[str]:
-    """Return the whole command line. A descriptor of -1 means none, and a time of 0 no limit.
+    """Return the whole command line. A descriptor of -1 is unused, and a time of 0 is unlimited.
 
     `confined` holds the arguments from `Confinement.words`.
     """
@@ -77,7 +77,7 @@ def watch_command_line(
 
 @dataclass(slots=True)
 class Report:
-    """The report received so far. `watch/main.py` describes its lines.
+    """The report received so far. `watch/main.py` documents the lines of the report.
 
     `group` is the program's process group. If `is_complete` is false at the end of the report, the
     watch ended before it could report the program's end.
@@ -133,10 +133,10 @@ _PATIENCE_S = 5.0
 def kill_remaining_processes(group: int | None, folder: Path) -> None:
     """Kill the process group, and every process whose environment or directory names the folder.
 
-    This is the fallback if the watch itself was killed. A process that left the group is found by
-    the folder in its environment, unless it hides its environment from /proc. The function returns
-    only when the processes have ended. A dying process no longer has an environment, but keeps its
-    files open for a moment.
+    This function is the fallback if the watch itself was killed. A process that left the group is
+    found by the folder in its environment, unless it hides its environment from /proc. The function
+    returns only when the processes have ended. A dying process no longer has an environment, but
+    keeps its files open for a moment.
     """
     give_up = time.monotonic() + _PATIENCE_S
     while time.monotonic() < give_up:
@@ -201,16 +201,16 @@ def _kill(pid: int) -> None:
 # --- The running watch
 
 
-# The time for the start, and for killing all processes of the program.
+# The time limit for the start, and for killing all processes of the program.
 _GRACE_S = 3.0
 
 
 class WatchHandle:
     """The handle of a running watch. `ended` is done when no process of the run is alive.
 
-    The watch keeps its end of the report's pipe open while it runs, so the end of the report is
-    the end of the watch. If the watch was killed, this class kills the remaining processes.
-    `is_late` says that the watch had to be killed because the run did not end in time.
+    The watch keeps its end of the report pipe open while it runs, so the end of the report marks
+    the end of the watch. If the watch was killed, this class kills the remaining processes of the
+    run. `is_late` means that the watch was killed because the run did not end in time.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -263,7 +263,7 @@ class WatchHandle:
             self._send(signal.SIGTERM)
 
     def close(self) -> None:
-        """Release the resources, after the end or without a start."""
+        """Release the resources of a run that has ended or was not started."""
         if self._alarm:
             self._alarm.cancel()
         if self._pipe:

@@ -1,10 +1,11 @@
 """Conversion of JSON Schemas from older drafts and from OpenAPI to draft 2020-12.
 
 A converted schema accepts the same values. Keywords that are unknown to the schema's draft are
-removed, because that draft ignores them. If a schema names no draft, each keyword is read as in the
-draft that defines it. Three differences remain. Draft 4 distinguishes 1.0 from an integer. In
-2019-09 `contains` does not evaluate items. A `pattern` that no linear-time engine supports, such as
-the look-ahead of zod's `email()`, becomes a comment, because the tool itself checks the pattern.
+removed, because that draft ignores them. If a schema does not declare a draft, each keyword is
+interpreted according to the draft that defines it. Three differences remain. Draft 4 distinguishes
+1.0 from an integer. In 2019-09 `contains` does not evaluate items. A `pattern` that no linear-time
+engine supports, such as the look-ahead of zod's `email()`, becomes a comment, because the tool
+itself checks the pattern.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Mismatch, json_pointer, measure, pattern_mismatches, schema_error
 
 UNDECLARED_DRAFT = 0
-"""The draft of a schema without `$schema`. Each keyword is read as in the draft that defines it."""
+"""The draft of a schema without `$schema`, whose keywords may come from any draft."""
 
 SchemaMembers = dict[str, Any]
 Origin = dict[str, str]
@@ -31,11 +32,11 @@ _FIRST_DRAFT = {
     **dict.fromkeys(("$recursiveRef", "$recursiveAnchor"), 2019),
     **dict.fromkeys(("prefixItems", "$dynamicRef", "$dynamicAnchor"), 2020),
 }
-# The last draft that has a keyword.
+# The last draft that defines a keyword.
 _LAST_DRAFT = {"dependencies": 7}
 
-# Keywords that do not constrain values. They may be beside a `$ref`, which hides all other keywords
-# (draft 7, section 8.3).
+# Keywords that do not constrain values. Only these keywords remain beside a `$ref`, because older
+# drafts ignore all siblings of a `$ref` (draft 7, section 8.3).
 _ALLOWED_BESIDE_REFERENCE = frozenset(
     (
         *("$ref", "$defs", "definitions", "title", "description", "default", "examples"),
@@ -45,10 +46,7 @@ _ALLOWED_BESIDE_REFERENCE = frozenset(
 
 
 def upgrade_keywords(members: SchemaMembers, draft: int, pointer: str) -> Origin:
-    """Convert the keywords of a subschema of `draft` at `pointer` in place.
-
-    Returns the old keyword of the subschemas, by new keyword.
-    """
+    """Convert the keywords of a subschema at `pointer` in place, and return their origins."""
     origin: Origin = {}
     for step in _STEPS:
         origin |= step(members, draft, pointer)
@@ -78,7 +76,7 @@ def _identifiers(members: SchemaMembers, draft: int, _pointer: str) -> Origin:
 
 
 def _required_of_properties(members: SchemaMembers, _draft: int, _pointer: str) -> Origin:
-    """Move `required: true` on a property (draft 3, section 5.7) to the list of its object."""
+    """Move `required: true` of a property (draft 3, section 5.7) to its object's `required`."""
     if isinstance(members.get("required"), bool):
         del members["required"]
     properties = members.get("properties")
@@ -120,7 +118,7 @@ def _nullable(members: SchemaMembers, draft: int, _pointer: str) -> Origin:
 
 
 def _tuples(members: SchemaMembers, _draft: int, _pointer: str) -> Origin:
-    """Convert a list under `items` to `prefixItems`, and its `additionalItems` to `items`."""
+    """Convert an array in `items` to `prefixItems`, and `additionalItems` to `items`."""
     rest = members.pop("additionalItems", None)
     if not isinstance(members.get("items"), list) or "prefixItems" in members:
         return {}
@@ -152,7 +150,7 @@ def _dependencies(members: SchemaMembers, _draft: int, pointer: str) -> Origin:
 
 
 def _recursive_reference(members: SchemaMembers, _draft: int, _pointer: str) -> Origin:
-    """Convert `$recursiveRef`, which is always `#`, to a `$ref`, which means the same here."""
+    """Convert `$recursiveRef`, whose value is always `#`, to the equivalent `$ref`."""
     members.pop("$recursiveAnchor", None)
     target = members.pop("$recursiveRef", None)
     if isinstance(target, str):
@@ -201,13 +199,13 @@ _NAMED = frozenset(("properties", "patternProperties", "dependentSchemas", "$def
 
 
 def upgrade_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema of draft 2020-12 that means the same as `schema` does in its own draft.
+    """Return a schema of draft 2020-12 that is equivalent to `schema` in its own draft.
 
     The conversion drops `$schema` and `$id` and updates references to subschemas that move.
 
     Raises:
         ValidationError: with code `schema_invalid` if the draft is not between 4 and 2020-12, or if
-            the schema is not JSON or too deep. Other mistakes are left to the check of the result.
+            the schema is not JSON or too deep. Other errors are found when the result is checked.
     """
     root = dict(schema)
     try:
@@ -240,7 +238,10 @@ def _base(root: SchemaMembers, draft: int) -> str:
 
 @dataclass(slots=True)
 class _Conversion:
-    """The conversion of one schema: new pointers by old pointer, and subschemas with references."""
+    """The conversion of one schema.
+
+    The conversion maps old pointers to new pointers and records references.
+    """
 
     draft: int
     base: str
@@ -248,7 +249,7 @@ class _Conversion:
     referring: list[SchemaMembers] = field(default_factory=list)
 
     def of(self, root: SchemaMembers) -> SchemaMembers:
-        """Return the converted root. Its references point to the new locations of their targets."""
+        """Return the converted root, with references to the new locations of their targets."""
         converted: SchemaMembers = self._convert(root, "", "")
         for members in self.referring:
             for keyword in ("$ref", "$dynamicRef"):
@@ -287,7 +288,7 @@ class _Conversion:
         return f"#{fragment}" if place == pointer else f"#{quote(place, safe='/~$')}"
 
 
-# Keywords in which a subschema that accepts more values makes the whole schema accept fewer.
+# Keywords whose schema may accept fewer values if their subschema accepts more values.
 _NOT_MONOTONIC = frozenset(("not", "if", "oneOf", "contains"))
 
 
@@ -301,7 +302,7 @@ def _remove_unsupported_pattern(members: SchemaMembers, pointer: str) -> None:
 
 
 def _with_subschemas(keyword: str, value: Any, convert: Callable[[Any, str], Any]) -> Any:
-    """Return a keyword's value with converted subschemas. `convert` gets each one's pointer."""
+    """Return a keyword's value with each subschema converted by `convert`."""
     if keyword in _SINGLE:
         return convert(value, "")
     if keyword in _LISTED and isinstance(value, list):

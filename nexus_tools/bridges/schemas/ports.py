@@ -32,7 +32,7 @@ _IN_PLACE = frozenset(
         "dependentSchemas",
     )
 )
-# Keywords with which the property names are not a fixed list.
+# Keywords that allow or constrain property names that are not listed in `properties`.
 _OPEN_NAMES = frozenset(("patternProperties", "propertyNames", "const", "enum"))
 
 
@@ -64,7 +64,7 @@ class PortMapping:
 def map_ports(schema: Mapping[str, Any], *, wrapped: str = "arguments") -> PortMapping:
     """Return the ports for a schema of draft 2020-12 that describes an object.
 
-    Names that are valid ports remain. Other names are converted to snake case. If two names would
+    Valid port names are not changed. Other names are converted to snake case. If two names would
     be equal, or the object has more than 32 names, the whole object goes into the single port
     `wrapped`. A schema that is not a plain object of properties also becomes the port `wrapped`.
 
@@ -87,7 +87,7 @@ def map_ports(schema: Mapping[str, Any], *, wrapped: str = "arguments") -> PortM
 
 
 def snake_case(name: str) -> str:
-    """Return the port name for a foreign name, or an empty string if no character of it is usable.
+    """Return the port name for a foreign name, or an empty string if no character is usable.
 
     `perPage` becomes `per_page`, `X-Api` becomes `x_api`, and `2fa` becomes `p_2fa`.
     """
@@ -126,7 +126,7 @@ def _as_object_schema(root: dict[str, Any]) -> SchemaDocument:
 
 
 def _names_in_place(document: SchemaDocument) -> set[str]:
-    """Return the property names in subschemas of the object itself, or `*` if any is allowed."""
+    """Return the property names of the object itself, or `*` if arbitrary names are allowed."""
     names: set[str] = set()
     visited: set[str] = set()
     pending = [""]
@@ -149,7 +149,7 @@ def _names_in_place(document: SchemaDocument) -> set[str]:
 
 
 def _name_exchange(names: Mapping[str, None]) -> dict[str, str]:
-    """Return the exchange of foreign names and port names, or `{}` if it would be ambiguous."""
+    """Return a two-way mapping of foreign and port names, or `{}` if it would be ambiguous."""
     renamed = {name: snake_case(name) for name in names if not _PORT.fullmatch(name)}
     ports = {*renamed.values()}
     if len(ports) < len(renamed) or "" in ports or not ports.isdisjoint(names):
@@ -158,7 +158,7 @@ def _name_exchange(names: Mapping[str, None]) -> dict[str, str]:
 
 
 def _refers_to_itself(document: SchemaDocument) -> bool:
-    """Return whether the foreign object may contain itself, so that its names occur inside it."""
+    """Return whether the schema is recursive, so that nested objects have the same names."""
     return any(
         pointer == ""
         for subschema in document.subschemas.values()

@@ -7,9 +7,9 @@ from typing import Any
 from nexus_tools.bridges.sandbox import Limit, ProcessLimits, ProcessResult
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, SchemaDocument, json_pointer, relocated
 
-# Minimum and maximum of the time by which a process is stopped before the server's own time limit,
-# so that the server can return an `err`. Killing a process takes a while if it has used all memory,
-# or runs many busy threads.
+# A process is stopped at least and at most this many ms before the server's own time limit, so that
+# the server can return an `err`. Killing a process that uses much memory or many busy threads is
+# slow.
 _HEAD_START_MS = 500, 2_000
 
 
@@ -20,11 +20,12 @@ def output_schema(
 ) -> dict[str, Any]:
     """Return the output schema with these variants. `variants` maps names to schemas of ports.
 
-    All variants share `definitions`, which become `$defs` of the whole schema. Otherwise the schema
-    of each variant is a separate document. Its references `#/…` lead to itself or to `definitions`.
+    All variants share `definitions`, which become `$defs` of the whole schema. Apart from that, the
+    schema of each variant is a separate document. References `#/…` in this document point into the
+    document itself or into `definitions`.
 
     Raises:
-        ValidationError: with code `schema_invalid` if the target of a reference is in neither.
+        ValidationError: with code `schema_invalid` if the target of a reference does not exist.
     """
     shared = dict(definitions or {})
     branches = [

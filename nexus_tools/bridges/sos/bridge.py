@@ -80,9 +80,10 @@ def _has_tools(file: Path) -> bool:
 class SosBridge:
     """The bridge to `@sos_tool` functions in Python files and the actions of a `sos-system.yaml`.
 
-    `allow_dangerous` also serves the tools in `DANGEROUS_TOOLS`. `keep_result` keeps a result for
-    the subsequent actions, as documented. SOS-Toolkit itself drops the result. `tools` are folders
-    of namespaces whose tools actions may call, in addition to tools that the system loads.
+    `allow_dangerous` also serves the tools in `DANGEROUS_TOOLS`. With `keep_result`, subsequent
+    actions can read a result, as SOS-Toolkit documents. SOS-Toolkit itself drops the result.
+    `tools` lists additional namespace folders. Actions may call the tools in these folders and the
+    tools that the system loads.
     """
 
     system = SYSTEM

@@ -16,18 +16,18 @@ PLUGIN_TOOL = "context.tool_module"
 
 DANGEROUS_TOOLS = MappingProxyType(
     {
-        "cli.cmd_popen": "it runs any program that the caller names",
-        PLUGIN_TOOL: "it runs any Python file that the caller names",
-        "context.runtime_breakpoint": "it waits for a debugger",
-        "docker.compose_up": "it starts containers, which can change anything on this machine",
-        "docker.container_run": "it starts containers, which can change anything on this machine",
-        "filesystem.directory_delete": "it deletes any folder that the caller names",
-        "terminal.input_prompt": "it waits for input at a terminal",
+        "cli.cmd_popen": "the tool runs any program that the caller names",
+        PLUGIN_TOOL: "the tool runs any Python file that the caller names",
+        "context.runtime_breakpoint": "the tool waits for a debugger",
+        "docker.compose_up": "the tool starts containers, which can change this machine",
+        "docker.container_run": "the tool starts containers, which can change this machine",
+        "filesystem.directory_delete": "the tool deletes any folder that the caller names",
+        "terminal.input_prompt": "the tool waits for input at a terminal",
     }
 )
 """The reason why a tool is dangerous, by `namespace.name`."""
 
-DANGEROUS_TOOL_HINT = "To serve it nevertheless, pass --allow-dangerous to `nexus-tools bridge`."
+DANGEROUS_TOOL_HINT = "To serve the tool anyway, pass --allow-dangerous to `nexus-tools bridge`."
 
 
 _CHILD = "nexus_tools.bridges.sos.child"
@@ -37,9 +37,9 @@ _CHILD = "nexus_tools.bridges.sos.child"
 class Options:
     """The operator's options: dangerous tools, the lifetime of a result, and additional tools.
 
-    With `keep_result`, a result is available until the end of its list of actions, as documented.
-    Without `keep_result`, it is available until the end of its own action, as in SOS-Toolkit.
-    `tools` are folders of namespaces.
+    With `keep_result`, a result is available until the end of its action list, as documented.
+    Without `keep_result`, a result is available until the end of its own action, as in SOS-Toolkit.
+    `tools` lists additional namespace folders.
     """
 
     allow_dangerous: bool = False

@@ -14,11 +14,11 @@ CONTEXT_SCHEMA: dict[str, Any] = {
 }
 _RESULT_SCHEMA = closed_object_schema(
     {"data": {"type": "object", "description": "The return value of the tool."}}, required=["data"]
-) | {"description": "The result of a tool that was called before."}
+) | {"description": "The result of the previous tool."}
 _CALLBACKS_SCHEMA: dict[str, Any] = {
     "type": "array",
     "items": {"type": "object"},
-    "description": "The actions that the tool requests to run after itself. They are not run.",
+    "description": "The actions that the tool requests but that the bridge does not run.",
 }
 
 
@@ -57,7 +57,7 @@ class ToolDescription:
 class Interface:
     """The schemas of a tool, and the argument names for `__CTX__` and `__RESULT__`.
 
-    A name is None if the tool does not take that parameter.
+    An argument name is None if the tool does not have this parameter.
     """
 
     mapping: PortMapping

@@ -34,12 +34,12 @@ class System:
         try:
             document = _document(text)
         except (yaml.YAMLError, RecursionError, ValueError) as error:
-            reason = " ".join(str(error).split())[:300] or "it is nested too deep"
+            reason = " ".join(str(error).split())[:300] or "the document is nested too deeply"
             raise _invalid(file, reason) from error
         sections = ("meta", "namespace", "service", "action", "hook")
         for name in sections:
             if not isinstance(document.get(name) or {}, dict):
-                raise _invalid(file, f"its section {name} must be a mapping")
+                raise _invalid(file, f"the section {name} must be a mapping")
         sections_by_name = {
             name: section for name, section in document.items() if section is not None
         }
@@ -60,7 +60,7 @@ class System:
 
 
 def tool_names_in(node: Any) -> Iterator[str]:
-    """Yield the names of all tools that an action, a list of actions, or a part of it calls."""
+    """Yield the names of all tools that are called in an action or a list of actions."""
     if isinstance(node, dict):
         if isinstance(node.get("tool"), str):
             yield node["tool"]
@@ -113,11 +113,11 @@ def _text(file: Path) -> str:
     except OSError as error:
         raise _invalid(file, f"cannot read the file: {error.strerror}") from error
     if len(data) > MAX_BYTES:
-        raise _invalid(file, f"it is larger than {MAX_BYTES} bytes")
+        raise _invalid(file, f"the file is larger than {MAX_BYTES} bytes")
     try:
         return without_byte_order_mark(data).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _invalid(file, f"it is not UTF-8: {error}") from error
+        raise _invalid(file, f"the file is not UTF-8: {error}") from error
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _document(text: str) -> dict[str, Any]:
         node = loader.get_single_node()
         if node is None or _size(node, {}, []) > MAX_NODES:
             raise ValueError(
-                "it is empty" if node is None else f"it has more than {MAX_NODES} values"
+                "the file is empty" if node is None else f"the file exceeds {MAX_NODES} values"
             )
         document = loader.construct_document(node)
     finally:
@@ -139,7 +139,7 @@ def _document(text: str) -> dict[str, Any]:
 def _size(node: yaml.Node, sizes: dict[int, int], ancestors: list[int]) -> int:
     """Return the number of values in a node after its aliases are expanded."""
     if id(node) in ancestors:
-        raise ValueError("an alias in it refers to itself")
+        raise ValueError("an alias in the document refers to itself")
     if id(node) not in sizes:
         ancestors.append(id(node))
         sizes[id(node)] = 1 + sum(_size(member, sizes, ancestors) for member in _members(node))
@@ -156,5 +156,5 @@ def _members(node: yaml.Node) -> Iterator[yaml.Node]:
 
 
 def _invalid(file: Path, problem: str) -> ValidationError:
-    hint = "See docs/reference/bridges/sos.md for its sections: meta, namespace, action, and hook."
+    hint = "See docs/reference/bridges/sos.md for the sections meta, namespace, action, and hook."
     return ValidationError("system_invalid", f"{file} is not a valid system: {problem}", hint=hint)

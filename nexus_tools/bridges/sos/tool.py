@@ -26,7 +26,10 @@ SYSTEM = "sos"
 
 
 class SosTool(BridgedTool):
-    """A function as a tool. Each call loads its file in a new process, so calls share no state."""
+    """A tool that calls a decorated function.
+
+    Each call loads the file in a new process, so calls do not share state.
+    """
 
     def __init__(
         self,
@@ -116,7 +119,10 @@ _OK = closed_object_schema(
 
 
 class SosActionTool(BridgedTool):
-    """An action as a tool. Each call loads the system in a new process and runs hook and action."""
+    """A tool that runs an action of a system.
+
+    Each call loads the system in a new process, and runs the loading hook and the action.
+    """
 
     def __init__(
         self, fqn: ToolFqn, system: System, action: str, *, host: BridgeHost, options: Options

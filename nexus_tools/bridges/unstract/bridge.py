@@ -22,8 +22,8 @@ _DECLARATION_FILES = ("properties.json", "spec.json")
 class UnstractBridge:
     """The bridge to tools that implement the protocol of Unstract, as programs or images.
 
-    With `image`, the tool runs as a container. Otherwise its program is a process of this machine:
-    `entrypoint` if it is given, or the program found in the folder. `storage` is `local`, `s3`, or
+    With `image`, the tool runs as a container. Without `image`, the tool runs as a process on this
+    machine: `entrypoint` if set, or the program found in the folder. `storage` is `local`, `s3`, or
     `auto`, which provides both. `RunOptions` describes the other options.
     """
 
@@ -84,7 +84,7 @@ class UnstractBridge:
         except NexusError as error:
             return Discovery(rejected=(RejectedTool.of(self.system, place, error),))
         except OSError as error:
-            reason = f"cannot read its folder: {error.strerror}"
+            reason = f"cannot read the tool's folder: {error.strerror}"
             return Discovery(rejected=(RejectedTool(self.system, str(place), reason),))
         return Discovery(tools=(tool,))
 

@@ -29,7 +29,7 @@ _FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """A tool's properties, settings, and runtime variables. Its icon is an SVG, or empty."""
+    """A tool's properties, settings, and runtime variables. The icon is an SVG, or empty."""
 
     properties: ToolProperties
     settings: Settings
@@ -66,7 +66,7 @@ async def _document(config: Path, kind: MessageType, ask: Ask) -> dict[str, Any]
         raise ValidationError(
             "declaration_missing",
             f"{_FILES[kind]} does not exist, and the program does not print {kind}: "
-            f"{transcript.problem or transcript.noise[-500:].strip() or 'it has no output'}",
+            f"{transcript.problem or transcript.noise[-500:].strip() or 'no output'}",
         )
     return transcript.documents[kind]
 
@@ -96,7 +96,7 @@ def _content(path: Path) -> bytes | None:
     with path.open("rb") as file:
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
-        raise _unreadable(path, f"it has more than {MAX_FILE_BYTES} bytes")
+        raise _unreadable(path, f"the file has more than {MAX_FILE_BYTES} bytes")
     return content
 
 

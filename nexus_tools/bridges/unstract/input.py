@@ -43,7 +43,7 @@ class InputFile:
         """
         name = port["name"]
         if name in (".", ".."):
-            raise input_error("/file/name", "it is not a valid file name")
+            raise input_error("/file/name", "the value is not a valid file name")
         file = cls(name, _content(port))
         problem = restrictions.problem(name, len(file.content))
         if problem:
@@ -80,7 +80,7 @@ def file_schema(restrictions: Restrictions, description: str) -> dict[str, Any]:
 
 def input_error(pointer: str, message: str) -> ValidationError:
     """Return the error for an input that matches the schema but is invalid."""
-    return mismatch_error("input_invalid", "the input is wrong", [Mismatch(pointer, message)])
+    return mismatch_error("input_invalid", "the input is not valid", [Mismatch(pointer, message)])
 
 
 def _content(port: Mapping[str, Any]) -> bytes:
@@ -89,7 +89,7 @@ def _content(port: Mapping[str, Any]) -> bytes:
     try:
         return base64.b64decode(port["content_base64"], validate=True)
     except (binascii.Error, ValueError) as error:
-        raise input_error("/file/content_base64", "it is not valid base64") from error
+        raise input_error("/file/content_base64", "the value is not valid base64") from error
 
 
 def _described(restrictions: Restrictions, description: str) -> str:

@@ -81,7 +81,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """RESULT: any JSON. `elapsed_s` is None if the tool does not report the time."""
+    """RESULT: the result of the tool as any JSON value.
+
+    `elapsed_s` is None if the tool does not report the time.
+    """
 
     output: Any
     workflow_id: str
@@ -179,7 +182,7 @@ def _update(_: MessageType, fields: Mapping[str, Any]) -> Update:
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
-    """Return a member as text. Other types are encoded as JSON, and a missing member is empty."""
+    """Return a member as text. Other types are encoded as JSON, and a missing member becomes ""."""
     value = fields.get(name, "")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -189,7 +192,7 @@ def _emitted_at(fields: Mapping[str, Any]) -> str:
 
 
 def _number(value: object) -> float | None:
-    """Return a number, or None. As in the specification, a string may contain the number."""
+    """Return a number, or None. The specification also allows a string that contains a number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

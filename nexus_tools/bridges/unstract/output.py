@@ -55,7 +55,7 @@ def tool_output_schema(properties: ToolProperties) -> dict[str, Any]:
 
 
 def output_of(value: Any, properties: ToolProperties) -> Any:
-    """Return the output of a RESULT. Declared JSON may be encoded as a string."""
+    """Return the output of a RESULT. If the tool declares JSON, a string is parsed as JSON."""
     if properties.result_type is not ResultType.JSON or not isinstance(value, str):
         return value
     try:
@@ -65,7 +65,7 @@ def output_of(value: Any, properties: ToolProperties) -> Any:
 
 
 def message_ports(transcript: Transcript, *, with_logs: bool) -> dict[str, Any]:
-    """Return the ports with the other messages of a run, which both variants have."""
+    """Return the ports that both variants share: the messages of a run other than RESULT."""
     logs = {"logs": [_log(log) for log in transcript.logs]} if with_logs else {}
     return {
         **logs,
@@ -102,7 +102,7 @@ def _said_ports() -> dict[str, Any]:
     log = {"level": {"enum": [level.value for level in LogLevel]}, "log": _TEXT}
     cost = {"cost": {"type": "number"}, "cost_units": _TEXT}
     update = {"state": _TEXT, "message": _TEXT}
-    newest = f"At most the newest {MAX_KEPT}."
+    newest = f"Only the newest {MAX_KEPT} messages."
     return {
         "logs": _list_of(_emitted(log, "stage"), f"LOG messages. {newest}"),
         "costs": _list_of(_emitted(cost), f"COST messages. {newest}"),
@@ -145,7 +145,7 @@ def _said(message: Any, *optional: str) -> dict[str, str]:
 
 _LOG_BYTES = 4_096
 _TRACEBACK = "Traceback (most recent call last):"
-# The line below a traceback: the class of the exception, and optionally its message.
+# The last line of a traceback: the class of the exception, and optionally its message.
 _EXCEPTION = re.compile(r"([A-Za-z_][\w.]{0,200})(?::\s*(.*))?", re.ASCII)
 
 
@@ -161,7 +161,7 @@ class ToolException:
 
     @classmethod
     def last_in(cls, stderr: str) -> "ToolException | None":
-        """Return the exception below the last traceback, or None."""
+        """Return the exception of the last traceback, or None."""
         _, mark, after = stderr.rpartition(_TRACEBACK)
         lines = (line for line in after.splitlines() if line and not line[0].isspace())
         match = _EXCEPTION.fullmatch(next(lines, "")) if mark else None
@@ -170,7 +170,10 @@ class ToolException:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The result of the process and its messages. Outcomes include logs only `with_logs`."""
+    """The result of a process, and its messages.
+
+    If `with_logs` is false, outcomes omit the logs.
+    """
 
     finished: ProcessResult
     transcript: Transcript
@@ -214,7 +217,7 @@ class Ending:
             self.redaction.text(reason),
             finished=self.finished,
             type=exception.type if exception else None,
-            # Overrides the log of the process, because messages have their own ports.
+            # This log replaces the log of the process, because messages have their own ports.
             log=self.log or None,
             **self._said(),
         )
@@ -224,7 +227,7 @@ class Ending:
 
     @property
     def log(self) -> str:
-        """The end of the output that is not a message, standard error last."""
+        """The end of the output without messages, with standard error after standard output."""
         parts = (self.transcript.noise.rstrip("\n"), self._stderr.rstrip("\n"))
         text = self.redaction.text("\n".join(part for part in parts if part)).replace(
             "\0", "\ufffd"

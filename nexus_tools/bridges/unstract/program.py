@@ -31,7 +31,7 @@ def program_folder(place: Path) -> Path:
 
 
 def check_size(place: Path, limits: ProcessLimits) -> None:
-    """Raise an error if a copy of the tool would use too much of a scratch directory.
+    """Raise an error if a copy of the tool would exceed the limits of a scratch directory.
 
     Raises:
         ValidationError: with code `tool_too_large`.
@@ -113,7 +113,7 @@ _MAX_DOCKERFILE = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The words of a command line. The first may be a file of the tool, or `python`."""
+    """The words of a command line. The first word may be a file of the tool, or `python`."""
 
     words: tuple[str, ...]
 
@@ -132,7 +132,8 @@ def find_program(
     """Return the program of a tool.
 
     The candidates are `entrypoint`, main.py, an executable `main`, and the Dockerfile's entrypoint,
-    in this order. `folder` is where the program runs, `place` where the Dockerfile is.
+    in this order. `folder` is the working directory of the program, and `place` is the folder of
+    the Dockerfile.
 
     Raises:
         NotFoundError: with code `program_not_found` if there is no program, more than one, or a

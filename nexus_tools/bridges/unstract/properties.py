@@ -1,7 +1,8 @@
 """The properties of a tool, `properties.json`, in either of its two spellings.
 
-The protocol's specification uses snake_case (`function_name`), the SDK camelCase (`functionName`).
-The specification is not consistent, so `is_cachable` and `required.db` are accepted as well.
+The protocol's specification uses snake_case (`function_name`), and the SDK uses camelCase
+(`functionName`). Because the specification is inconsistent, `is_cachable` and `required.db` are
+also accepted.
 """
 
 import keyword
@@ -25,7 +26,7 @@ _MIME_TYPES = mimetypes.MimeTypes()
 
 @dataclass(frozen=True, slots=True)
 class Restrictions:
-    """The maximum file size in bytes, and the allowed extensions or MIME types. Empty means any."""
+    """The maximum file size in bytes, and the allowed extensions or MIME types (empty: all)."""
 
     max_bytes: int | None = None
     types: tuple[str, ...] = ()
@@ -190,7 +191,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolProperties:
-    """A tool's description of itself. `version` has the tool's own format, and is a string."""
+    """The properties that a tool declares. `version` is a string in the tool's own format."""
 
     function_name: str
     display_name: str = ""
@@ -254,7 +255,7 @@ def _function_name(name: object) -> str:
 
 
 def _version(document: Mapping[str, Any]) -> str:
-    """Return `toolVersion`, or the last of `versions`."""
+    """Return `toolVersion`, or the last element of `versions`."""
     versions = document.get("versions")
     last = versions[-1] if isinstance(versions, list) and versions else ""
     version = document.get("toolVersion") or last
@@ -270,7 +271,7 @@ def _refuse_databases(document: Mapping[str, Any]) -> None:
         for direction in ("input", "output"):
             if _object(needs, name).get(direction) is True:
                 raise _unsupported(
-                    f"it requires.{name}.{direction}, which only the platform can provide"
+                    f"requires.{name}.{direction} is true, but only the platform provides databases"
                 )
 
 

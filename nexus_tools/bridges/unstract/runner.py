@@ -54,15 +54,18 @@ class Runner(Protocol):
         ...
 
     def data_path(self, storage: Storage) -> str:
-        """Return the path of a run's data directory, as the tool sees it."""
+        """Return the path of a run's data directory from the tool's point of view."""
         ...
 
     def requirements(self) -> dict[str, bool]:
-        """Return for each requirement of a run, by name, whether it is met."""
+        """Return a mapping from the name of each requirement of a run to whether it is met."""
         ...
 
     async def checks(self) -> dict[str, bool]:
-        """Return the slow checks by name. Only health requests wait for them."""
+        """Return the results of the slow checks by name.
+
+        Only health requests wait for slow checks.
+        """
         ...
 
 
@@ -74,7 +77,10 @@ _LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class LocalRunner:
-    """The runner of the tool in `place`. Its program runs in `subfolder`, beside its `config`."""
+    """The runner of the tool in `place`.
+
+    The program runs in `subfolder`, which contains `config`.
+    """
 
     host: BridgeHost
     place: Path
@@ -130,7 +136,7 @@ class LocalRunner:
         copy = command.scratch.work / "tool"
         copy_tool(self.place, copy, self.host.limits)
         folder = copy / self.subfolder
-        # The SDK searches a .env from here upwards, and uses the first one.
+        # The SDK searches this folder and its parents for a .env, and uses the first file.
         (folder / ".env").touch()
         link = folder / BUCKET
         if command.storage is not None and not link.exists():
@@ -261,8 +267,8 @@ def docker_command(
     """Return the command line, which reads the values of `variables` from its environment.
 
     `user` is `uid:gid`, so that the server can read and remove the tool's files. If the storage has
-    a bucket, the container uses this machine's network. Otherwise it uses a separate network with
-    `has_network`, or none.
+    a bucket, the container uses this machine's network. If the storage has no bucket, the container
+    uses a separate network with `has_network`, or no network.
     """
     storage = command.storage
     isolated_network = "bridge" if has_network else "none"

@@ -40,7 +40,7 @@ class Settings:
 
     @property
     def are_required(self) -> bool:
-        """Whether a run needs, or may need, settings from the caller."""
+        """Whether a run requires, or may require, settings from the caller."""
         has_requirement = (
             bool(self.schema.get("required")) or self.schema.get("minProperties", 0) > 0
         )
@@ -49,7 +49,8 @@ class Settings:
     def secrets(self, settings: Mapping[str, Any]) -> Iterator[str]:
         """Return the strings in filled settings that a log must not contain.
 
-        They are `writeOnly`, have the format `password`, or have a name that indicates a secret.
+        These settings are `writeOnly`, have the format `password`, or have a name that indicates a
+        secret.
         """
         return _secrets(settings, self.schema)
 
@@ -72,7 +73,10 @@ def object_schema(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_adapters(settings: Mapping[str, Any], adapters: tuple[Adapter, ...]) -> dict[str, Any]:
-    """Return the schema of settings with the IDs of the adapters. Existing members remain."""
+    """Return the schema of settings with the IDs of the adapters.
+
+    Existing members are not changed.
+    """
     schemas = {adapter.setting: adapter.schema() for adapter in adapters}
     needed = [adapter.setting for adapter in adapters if adapter.is_required]
     schema = dict(settings)

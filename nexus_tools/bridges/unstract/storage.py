@@ -30,7 +30,10 @@ _RUN = "run"
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The storage of one run below `root`. `credentials` and `port` belong to its object store."""
+    """The storage of one run below `root`.
+
+    `credentials` and `port` are those of the run's object store.
+    """
 
     root: Path
     mode: StorageMode
@@ -39,7 +42,7 @@ class Storage:
 
     @property
     def bucket(self) -> Path:
-        """The folder that is the bucket."""
+        """The folder with the objects of the bucket."""
         return self.root / BUCKET
 
     @property
@@ -53,7 +56,7 @@ class Storage:
         return self.mode != "local"
 
     def variables(self, data_path: str) -> dict[str, str]:
-        """Return the variables with the location of the data directory, seen at `data_path`."""
+        """Return the variables that tell the tool its data directory, located at `data_path`."""
         if not self.has_bucket:
             return {"TOOL_DATA_DIR": data_path, "EXECUTION_DATA_DIR": data_path}
         folder = {"TOOL_DATA_DIR": data_path} if self.mode == "auto" else {}
@@ -69,19 +72,19 @@ class Storage:
 async def open_storage(
     root: Path, mode: StorageMode, limits: ProcessLimits
 ) -> AsyncIterator[Storage]:
-    """Provide the storage of one run in a new folder. Its object store ends with the context."""
+    """Provide the storage of one run in a new folder. The object store runs inside the context."""
     (root / BUCKET).mkdir(parents=True)
     if mode == "local":
         yield Storage(root, mode)
         return
-    # Imported here because it includes a web server, which local storage does not need.
+    # This late import loads a web server, which local storage does not need.
     from nexus_tools.bridges.unstract.object_store import object_store  # noqa: PLC0415
 
     async with object_store(root, max_bytes=limits.disk_bytes, max_files=limits.files) as store:
         credentials = {
             "endpoint_url": store.endpoint_url,
             "key": store.access_key,
-            # Clients sign with it, but the server checks only the key.
+            # Clients sign requests with this secret, but the server checks only the access key.
             "secret": store.access_key,
         }
         provider = json.dumps({"provider": "minio", "credentials": credentials})
@@ -93,7 +96,7 @@ _NO_FILE = InputFile("none", b"")
 
 @dataclass(frozen=True, slots=True)
 class DataDirectory:
-    """The directory at `path`, new for each run. `metadata` is its METADATA.json."""
+    """The data directory at `path` of one run. `metadata` is the content of METADATA.json."""
 
     path: Path
     metadata: Mapping[str, Any]
@@ -200,7 +203,7 @@ def _plain_files(folder: Path) -> Iterator[Path]:
 
 
 def _content(path: Path, at_most: int) -> bytes:
-    """Return the content, cut one byte after `at_most`. Do not follow links."""
+    """Return at most `at_most` + 1 bytes of a file. Do not follow links."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:

@@ -25,12 +25,12 @@ from nexus_tools.tool_server import Call
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The options of runs.
+    """The options for the runs of a tool.
 
     `strict_error_logs` fails a run that logs an ERROR or FATAL, as the platform does. `log_level`
-    is the lowest level that the tool should log. With None, outcomes do not include logs, because
-    outcomes are public and paid by the byte. `params_argument` also passes `parameters` as the
-    arguments `--params` and `--workflow-id`, which old Unstract tools read.
+    is the lowest level that the tool should log. If `log_level` is None, outcomes do not include
+    logs, because outcomes are public and paid by the byte. `params_argument` also passes
+    `parameters` as the arguments `--params` and `--workflow-id`, which old Unstract tools read.
     `variables` are environment variables that the operator sets.
     """
 
@@ -172,20 +172,21 @@ def run_variables(
 
 
 def _description(properties: ToolProperties) -> str:
-    """Return the tool's description with its own version."""
+    """Return the tool's description, including the tool's own version."""
     name = properties.display_name or properties.function_name
     version = f" {properties.version}" if properties.version else ""
     target = _WRITES.get(properties.output_type, "")
     parts = [
         properties.description,
         f"Unstract tool: {name}{version}.",
-        f"It writes to its own {target}." if target else "",
-        "Its results may be cached." if properties.is_cacheable else "",
+        f"The tool writes to its own {target}." if target else "",
+        "The results may be cached." if properties.is_cacheable else "",
     ]
     return with_description(" ".join(part for part in parts if part))
 
 
 _WRITES = {"db": "database", "index": "index"}
 
-# This tells the SDK that a program runs the tool. After an error, the SDK logs it and exits with 1.
+# The variable tells the SDK that a program runs the tool. The SDK then logs an error and exits with
+# 1.
 RUN_BY_TOOL_VARIABLES = {"EXECUTION_BY_TOOL": "True"}

@@ -24,9 +24,9 @@ from nexus_tools.sui.support.logs import get_logger
 
 MAX_LINE_BYTES = 3 * 2**20
 MAX_KEPT = 100
-"""The number of messages of each kind that are kept. Older messages are dropped."""
+"""The maximum number of stored messages of each kind. Older messages are dropped."""
 MAX_TEXT = 4_096
-"""The number of characters of a message's text that are kept."""
+"""The maximum number of stored characters of a message's text."""
 
 _NOISE_BYTES = 4_096
 
@@ -34,11 +34,11 @@ _NOISE_BYTES = 4_096
 class Transcript:
     """A parser that takes the output of a tool in chunks and collects its messages.
 
-    A tool may print anything. Lines that are not messages are noise. The end of the noise is kept.
-    `problem` says why the last invalid message could not be read. If a tool prints several RESULTs,
-    the last one counts, because the next tool of a workflow also finds the last one in its INFILE.
-    `on_message` is called with each LOG, COST, RESULT, UPDATE, and SINGLE_STEP_MESSAGE as it
-    arrives.
+    A tool may print anything. `noise` is the end of the output that consists of other lines than
+    messages. `problem` is the reason why the last invalid message could not be read. If a tool
+    prints several RESULTs, the last one counts, because the next tool of a workflow also finds the
+    last one in its INFILE. `on_message` is called with each LOG, COST, RESULT, UPDATE, and
+    SINGLE_STEP_MESSAGE as it arrives.
     """
 
     def __init__(self, on_message: Callable[[Message], None] | None = None) -> None:

@@ -26,9 +26,9 @@ NAMES = (
     "PUBLIC_X2TEXT_CONFIG",
     "TIKTOKEN_CACHE_DIR",
 )
-"""The platform's services for adapters, adapter configurations without a service, and a cache.
+"""The environment variables of the platform: adapter services, adapters, and a tokenizer cache.
 
-Every Unstract tool may read them, because no other program uses these names.
+Every Unstract tool may read these variables, because other programs do not use their names.
 """
 
 SECRET_VARIABLES = tuple(name for name in NAMES if name.endswith(("_KEY", "_CONFIG")))
@@ -40,7 +40,8 @@ def platform_variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: environment[name] for name in NAMES if name in environment}
 
 
-# Variables that every run sets. A declaration does not pass on the operator's values of them.
+# Variables that every run sets. If a tool declares these variables, it still does not receive the
+# operator's values.
 _GIVEN = re.compile(r"HOME|PATH|TMPDIR|XDG_\w+", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 

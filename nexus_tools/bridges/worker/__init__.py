@@ -1,6 +1,6 @@
 """Calls to a module of a bridge in a separate interpreter, which may run untrusted Python.
 
-`client` is the side of the server and `child` the side of the separate interpreter.
+`client` runs in the server, and `child` runs in the separate interpreter.
 """
 
 from nexus_tools.bridges.worker.client import (

@@ -1,6 +1,6 @@
-"""The part of a worker that runs in the separate interpreter: one request, one reply.
+"""The part of a worker that runs in the separate interpreter and handles one request.
 
-It uses the standard library of Python 3.9 and later, and only its own folder of this package.
+This module uses the standard library of Python 3.9 and later, and no other part of this package.
 """
 
 import fcntl
@@ -110,7 +110,7 @@ def main(arguments: "list[str]") -> None:
     request = json.loads(sys.stdin.buffer.read())
     descriptor = _prepare_descriptors()
     reply = _reply(module, request)
-    if os.getpid() == process_id:  # not in a process that the module has forked
+    if os.getpid() == process_id:  # a process that the module forked does not reply
         _write(descriptor, reply)
     _flush()
     # Do not run threads and exit handlers of untrusted code after the reply.
@@ -118,9 +118,9 @@ def main(arguments: "list[str]") -> None:
 
 
 def _prepare_descriptors() -> int:
-    """Return the reply's descriptor, empty standard input, and redirect all output to the log.
+    """Return the reply descriptor, make standard input empty, and redirect all output to the log.
 
-    The descriptor is moved away from 3, because programs may legitimately write to that number.
+    The descriptor is changed from 3 to another number, because programs may write to descriptor 3.
     """
     reply = fcntl.fcntl(_REPLY, fcntl.F_DUPFD_CLOEXEC, _MIN_REPLY_DESCRIPTOR)
     os.close(_REPLY)

@@ -29,7 +29,7 @@ DEPENDENCY_MISSING = "DependencyMissingError"
 
 @dataclass(frozen=True, slots=True)
 class WorkerError:
-    """The reason why a worker returned no value: the exception's class name and message.
+    """The reason why a worker did not return a value: the exception's class name and message.
 
     `type` is `NoReply` if the worker ended or was stopped before it replied, and `BadReply` if it
     sent something other than a reply. `traceback` is the end of the exception's traceback.
@@ -79,7 +79,7 @@ _log = get_logger("nexus_tools.bridges")
 
 
 def failure(reply: WorkerReply, tool: object) -> dict[str, Any]:
-    """Return the `err` output for `reply.error`: the exception's class and text, or exit status.
+    """Return the `err` output for `reply.error`, with the exception or the exit status.
 
     The traceback contains paths of the operator, and outcomes may be public. Therefore the
     traceback goes only to the server's log, under the name of the `tool`.
@@ -139,10 +139,10 @@ async def ask(
 ) -> WorkerReply:
     """Call `reply(request)` of `module` in a new interpreter, and wait for its JSON value.
 
-    `module` is in this package, for example `nexus_tools.bridges.nora.child`. Its parent packages
-    are not executed. The module runs isolated in `host.python`, so it must need only the standard
-    library. Its directory is the workspace, if the tool has one. Its output goes to the log, and
-    its standard input is empty.
+    `module` is in this package, for example `nexus_tools.bridges.nora.child`. The module's parent
+    packages are not executed. The module runs isolated in `host.python`, so it must need only the
+    standard library. The working directory is the workspace, if the tool has a workspace. The
+    module's output goes to the log, and standard input is empty.
 
     The reply reports every failure of the module. The function itself raises only the errors of
     `run` for an interpreter that cannot start.

@@ -1,6 +1,6 @@
-"""The command group `nexus-tools admin`: decisions of the package's admin.
+"""The command group `nexus-tools admin`: commands for the package's admin.
 
-Each command has a module, except that `ownership` has `offer` and `accept`.
+Each command is in its own module, but `ownership` contains both `offer` and `accept`.
 """
 
 import click
@@ -19,4 +19,4 @@ PLACES = {"offer": "ownership:offer", "accept": "ownership:accept"}
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Manage registry settings and slashes. Requires the wallet of the admin."""
+    """Manage registry settings and slashes. All changes require the admin's wallet."""

@@ -29,9 +29,9 @@ async def command(session: Session, target: str, settings: tuple[str, ...]) -> N
     lists all settings.
 
     Existing registrations and invocations keep their terms. Fees are set in gas units, so their
-    amount follows the gas price. The command prints the resulting cost of an invocation.
-    `accepting=false` stops new tools, or new leaders and invocations. Existing ones continue and
-    can be withdrawn.
+    amount follows the gas price. The command prints the resulting cost of an invocation. With
+    `accepting=false`, the registry rejects new tools, or new leaders and invocations. Existing
+    tools, leaders and invocations continue, and their collateral can be withdrawn.
     """
     from msgspec.structs import replace
 
@@ -58,7 +58,7 @@ def _values(settings: Any, changes: tuple[str, ...]) -> dict[str, int | bool]:
     """Parse NAME=VALUE changes of `settings`. Raises `setting_unknown`."""
     known = [
         name for name in settings.__struct_fields__ if name != "revision"
-    ]  # a counter of changes
+    ]  # `revision` counts changes and is not a setting
     values: dict[str, int | bool] = {}
     for change in changes:
         name, _, text = change.partition("=")

@@ -30,6 +30,6 @@ def cost_in_words(cost: dict[str, Any]) -> str:
     return (
         f"at a gas price of {cost['gas_price_mist']} MIST, an invocation with"
         f" {cost['input_bytes']} bytes of inputs and an outcome of {cost['outcome_bytes']} bytes"
-        f" costs {units.sui(cost['settled_mist'])} plus the tool's price. If it fails, it costs"
+        f" costs {units.sui(cost['settled_mist'])} plus the tool's price. A failed invocation costs"
         f" {units.sui(cost['failed_mist'])}"
     )

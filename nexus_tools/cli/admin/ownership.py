@@ -1,4 +1,4 @@
-"""The commands `nexus-tools admin offer` and `accept`, which transfer the administration."""
+"""The commands `nexus-tools admin offer` and `accept`, which transfer the admin role."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The command `nexus-tools admin show`: the admin and the registry settings."""
+"""The command `nexus-tools admin show`, which shows the admin and the registry settings."""
 
 from typing import Any
 

@@ -35,18 +35,17 @@ SLASHED = click.argument("target", metavar="FQN|LEADER")
 def command() -> None:
     """Propose, execute, or cancel a slash of a tool's or leader's collateral.
 
-    You can execute a slash from 3 days after its proposal. It expires 4 days after its proposal.
-    Until the owner locks new collateral or tops it up, slashes burn at most half of the locked
-    amount in total. A pending proposal locks only its amount and suspends nothing. You cannot
-    propose a slash
-    after the unregistration delay of the tool or leader is over.
+    You can execute a slash from 3 days after its proposal. A proposal expires after 4 days.
+    In total, slashes burn at most half of the locked amount, until the owner locks new collateral
+    or tops it up. A pending proposal locks only its amount, and does not suspend the tool or
+    leader. You cannot propose a slash after the unregistration delay of the tool or leader.
     """
 
 
 @command.command()
 @SLASHED
 @click.argument("amount", type=AMOUNT)
-@click.option("--reason", required=True, help="Reason for the slash. It is published on chain.")
+@click.option("--reason", required=True, help="Reason for the slash, which is published on chain.")
 @click.option(
     "--evidence",
     type=FILE,
@@ -76,7 +75,7 @@ async def propose(
 @transaction_command
 async def execute(session: Session, target: str) -> None:
     """Execute a slash that was proposed 3 to 4 days ago, and suspend the tool or leader."""
-    done = f"slashed {target}: burned the proposed amount"
+    done = f"slashed {target} and burned the proposed amount"
     await _act(session, target, lambda service, who: service.execute_slash(who), done)
 
 
@@ -98,7 +97,7 @@ async def _act(
 ) -> None:
     """Confirm and execute `verb` on a tool or a leader, and report the result."""
     async with session.nexus() as nexus:
-        # An FQN contains "@". A leader whose name contains it has to be named by its ID.
+        # A target with "@" is an FQN. Users pass the ID of a leader with "@" in its name.
         is_tool = "@" in target
         service: Slashes = nexus.tools if is_tool else nexus.leaders
         who = target if is_tool else (await nexus.leaders.find(target)).id
@@ -113,7 +112,7 @@ async def _act(
 
 
 def _told(service: "Slashes", sent: "Sent") -> dict[str, int]:
-    """Return the amounts and times in the event of a slash, in MIST and ms since 1970."""
+    """Return the amounts and times from a slash's Move event, in MIST and ms since 1970."""
     from nexus_tools.contracts import parse_event
 
     event = parse_event(service.deployment, sent.events[0])

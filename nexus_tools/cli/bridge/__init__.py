@@ -1,6 +1,6 @@
 """The command group `nexus-tools bridge`, for tools of other frameworks.
 
-`options` has the shared options, `systems` the options of each framework.
+`options` has the shared options, and `systems` has the options of each framework.
 """
 
 import click

@@ -15,10 +15,16 @@ if TYPE_CHECKING:
     from nexus_tools.bridges import Credential, CredentialKey, DeviceAuthorization
 
 _PROFILE = click.option(
-    "--for-profile", default="default", show_default=True, help="Profile that uses the credential."
+    "--for-profile",
+    default="default",
+    show_default=True,
+    help="Hyperpocket profile that uses the credential.",
 )
 _THREAD = click.option(
-    "--thread", default="default", show_default=True, help="Thread that uses the credential."
+    "--thread",
+    default="default",
+    show_default=True,
+    help="ID of the Hyperpocket thread that uses the credential.",
 )
 
 
@@ -62,7 +68,7 @@ def list_credentials(session: Session) -> None:
     "fields",
     multiple=True,
     metavar="NAME",
-    help="Name of a secret, for providers that need several. May be repeated.",
+    help="Name of a secret, if the provider needs several secrets. May be repeated.",
 )
 @_PROFILE
 @_THREAD
@@ -120,7 +126,7 @@ def remove_credential(session: Session, *, provider: str, for_profile: str, thre
     "settings_file",
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="TOML file that defines the provider, of kind device_flow.",
+    help="TOML file that defines PROVIDER with the kind device_flow.",
 )
 @click.option(
     "--scope", "scopes", multiple=True, help="Additional scope to request. May be repeated."

@@ -18,7 +18,10 @@ _TABLES = ("providers", "variables", "credential-names")
 
 @dataclass(frozen=True, slots=True)
 class HyperpocketSettings:
-    """The tables of the settings file: `providers` by provider, and the others by tool name."""
+    """The tables of the settings file.
+
+    `providers` maps provider names to tables. The other fields map tool names to tables.
+    """
 
     providers: Mapping[str, Any] = field(default_factory=dict, repr=False)
     variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)

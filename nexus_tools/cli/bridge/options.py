@@ -112,7 +112,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class BridgeOptions:
-    """The values of the bridge options. `timeout` is in ms, sizes are in MiB."""
+    """The values of the bridge options. `timeout` is in ms, and sizes are in MiB."""
 
     places: tuple[Path, ...]
     domain: str | None
@@ -132,7 +132,7 @@ class BridgeOptions:
     patterns: "FqnPatterns"
 
     async def discover(self, session: Session, host: "BridgeHost") -> "Discovery":
-        """Return the selected tools in the paths. Raises as `nexus_tools.bridges.discover`."""
+        """Return the selected tools in the paths. Raises the errors of `bridges.discover`."""
         from nexus_tools.bridges import Naming, discover
 
         bridges = self.systems.bridges(session.settings)
@@ -150,7 +150,7 @@ class BridgeOptions:
         confinement = self._confinement(session.settings)
         with tempfile.TemporaryDirectory(prefix="nexus-tools-bridge-") as scratch:
             yield BridgeHost(
-                # Not resolved: an interpreter of a virtual environment is a link.
+                # Do not resolve links, because a virtual environment links its interpreter.
                 python=(self.python or Path(sys.executable)).absolute(),
                 scratch=Path(scratch),
                 cache=session.settings.cache_directory / "bridges",
@@ -190,7 +190,7 @@ class BridgeOptions:
 
 
 def _check_shared(names: Collection[str]) -> None:
-    """Raise `keys_exposed` for a variable that decrypts the wallet."""
+    """Raise `keys_exposed` for a variable that contains a passphrase or a secret key."""
     for name in sorted({PASSPHRASE, SECRET}.intersection(names)):
         raise UsageError(
             "keys_exposed",
@@ -210,12 +210,12 @@ def _check_keys(place: Path, settings: "Settings") -> None:
 
 
 def bridge_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command on bridged tools: it gets a `BridgeOptions` as `bridge`."""
+    """Decorate a command for bridged tools to receive `BridgeOptions` as `bridge`."""
     return _places(required=True)(_borrowing(command))
 
 
 def optional_bridge_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command on bridged tools that also works without a path."""
+    """Decorate a command for bridged tools like `bridge_options`, with optional paths."""
     return _places(required=False)(_borrowing(command))
 
 

@@ -34,11 +34,11 @@ async def command(
     ca_file: Path | None,
     skip_validation: bool,
 ) -> None:
-    """Register the tools that are served at URL, and lock the collateral of each.
+    """Register the tools that are served at URL, and lock collateral for each tool.
 
-    The command reads the definitions from the server, and does not invoke or start a tool. It
-    queries /health, and warns if a tool is not ready. With --yes, such a warning makes the command
-    fail before it registers anything. Pass --skip-validation to skip the health query.
+    The command reads the definitions from the server, and does not invoke or start a tool. The
+    command queries /health, and warns if a tool is not ready. With --yes, such a warning makes the
+    command fail before it registers anything. Pass --skip-validation to skip the health query.
 
     With PATH..., the command also discovers the tools there, as `nexus-tools bridge show` does. The
     server at URL must serve the same tools with the same options. After an interruption, run the
@@ -62,7 +62,7 @@ async def command(
 
 
 def _check_options(bridge: BridgeOptions) -> None:
-    """Raise `option_not_applicable` for an option that needs a PATH."""
+    """Raise `option_not_applicable` for an option that is invalid without a PATH."""
     if bridge.domain is not None:
         hint = "Also pass the PATH of the tools."
         raise UsageError("option_not_applicable", "--domain needs a PATH", hint=hint)
@@ -118,9 +118,9 @@ def _rooms(
 async def _check_health(
     session: Session, definitions: "list[ToolDefinition]", ca_file: Path | None
 ) -> None:
-    """Warn of tools that are not ready, before their collateral is locked.
+    """Warn about tools that are not ready, before their collateral is locked.
 
-    Raises `tool_not_ready` if no prompt follows the warnings.
+    Raises `tool_not_ready` if `--yes` skips the prompt after the warnings.
     """
     from nexus_tools.cli.tool.served_definitions import health_problems, open_http
 
@@ -135,7 +135,7 @@ async def _check_health(
     if session.yes and not session.dry_run:
         raise WrongStateError(
             "tool_not_ready",
-            f"{units.count(len(problems), 'tool')} not ready: nothing was registered",
+            f"{units.count(len(problems), 'tool')} failed the health check: nothing was registered",
             hint="Make the tools ready, or pass --skip-validation to register them anyway.",
         )
 

@@ -17,7 +17,7 @@ _NAMED = 10
 
 
 @click.command()
-@click.option("--schemas", is_flag=True, help="Print the whole schemas.")
+@click.option("--schemas", is_flag=True, help="Print the complete schemas.")
 @bridge_options
 @offline_command
 async def command(session: Session, *, bridge: BridgeOptions, schemas: bool) -> None:
@@ -42,7 +42,7 @@ def require_tools(found: "Discovery") -> None:
         count = len(found.rejected)
         raise ValidationError(
             "no_tools",
-            f"no tool can be served: {count} {'was' if count == 1 else 'were'} rejected",
+            f"no tool can be served: {count} {'tool was' if count == 1 else 'tools were'} rejected",
             hint="See the reasons above.",
             details={"refused": [_refusal(refusal) for refusal in found.rejected]},
         )

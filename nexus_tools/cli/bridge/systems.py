@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from nexus_tools.settings.settings import Settings
 
 Given = Mapping[str, Any]
-"""The values of options, by their names."""
+"""Option values by option name."""
 
 _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A framework and its options. `bridge` creates its bridge from the values of the options."""
+    """A framework and its options. `bridge` creates its bridge from the option values."""
 
     word: str
     options: tuple[_Option, ...]
@@ -89,7 +89,7 @@ UNSTRACT = System(
         click.option(
             "--strict-error-logs",
             is_flag=True,
-            help="Unstract: treat a LOG of level ERROR as a failure, like the platform.",
+            help="Unstract: treat a LOG message of level ERROR as a failure, like the platform.",
         ),
     ),
     _unstract,
@@ -121,7 +121,7 @@ SOS = System(
             multiple=True,
             type=click.Path(exists=True, file_okay=False, path_type=Path),
             metavar="FOLDER",
-            help="SOS: folder of namespaces with tools that actions may call. May be repeated.",
+            help="SOS: folder of tool namespaces that actions may call. May be repeated.",
         ),
         click.option(
             "--sos-drop-result",
@@ -152,7 +152,7 @@ NORA = System(
             "--error-pattern",
             metavar="REGEX",
             show_default="errors of NORA's own tools",
-            help="NORA: return text that matches as the variant `err`.",
+            help="NORA: return text that matches this expression as the variant `err`.",
         ),
         click.option(
             "--strings-are-answers",
@@ -198,7 +198,7 @@ HYPERPOCKET = System(
             help="Hyperpocket: TOML file with credential providers and variables.",
         ),
         click.option(
-            "--no-builds", is_flag=True, help="Hyperpocket: reject tools that must be built."
+            "--no-builds", is_flag=True, help="Hyperpocket: reject tools that require a build."
         ),
     ),
     _hyperpocket,
@@ -260,7 +260,7 @@ class Systems:
 
 
 def system_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command on bridged tools: it gets `Systems` as `systems`."""
+    """Decorate a command for bridged tools to receive `Systems` as `systems`."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, system: str | None, **kwargs: Any) -> Any:

@@ -17,7 +17,7 @@ from nexus_tools.settings.directories import data_directory
 class Place:
     """The location of the script, and the line of the start-up file that sources it.
 
-    fish needs no line, because it searches a folder.
+    fish does not need the line, because it loads every script in its completions folder.
     """
 
     script: Path
@@ -34,7 +34,7 @@ class Place:
 
 
 def installation_for(shell: str) -> Place:
-    """Return where to install the completion of a shell in `SHELLS` for this user."""
+    """Return this user's location for the completion of a shell in `SHELLS`."""
     home = Path.home()
     if shell == "fish":
         config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
@@ -62,8 +62,9 @@ def install(session: Session, shell: str | None, *, only_print: bool) -> None:
     """Install completion for SHELL. Default: your login shell.
 
     For bash and zsh, the script is stored in the data directory, and a line in ~/.bashrc or
-    ~/.zshrc loads it. For fish, it is stored in the folder of completions. Files that are up to
-    date are not written again. With --json: `shell`, and `written`, the files that changed.
+    ~/.zshrc loads it. For fish, the script is stored in the completions folder. The command writes
+    only missing and outdated files. With --json, the fields are `shell` and `written` (the paths of
+    these files).
     """
     shell = shell or login_shell()
     if shell is None:
@@ -92,7 +93,7 @@ def install(session: Session, shell: str | None, *, only_print: bool) -> None:
 def _write(place: Place, script: str) -> list[Path]:
     """Write missing and outdated files, and return the files that changed.
 
-    Text is only ever appended to a start-up file, so that none of the user's text can be lost.
+    The function only appends text to a start-up file, so the user's text is never lost.
     """
     written = []
     if _text_of(place.script) != script:

@@ -1,6 +1,7 @@
 """The command `nexus-tools doctor`, which diagnoses problems and suggests remedies.
 
-`machine` checks this machine, and `network` the network. Both return `finding.Finding`.
+`machine` checks this machine, and `network` checks the network. Both modules return
+`finding.Finding`.
 """
 
 from dataclasses import replace
@@ -26,8 +27,8 @@ async def command(session: Session) -> None:
     fail. If there is a problem, the exit code is 1. The command changes nothing and takes at most
     ten seconds.
 
-    With --json: `healthy` and `findings`, each with `name`, `status` (`ok`, `warning` or
-    `problem`), `message` and `remedy`.
+    With --json, the fields are `healthy` and `findings`. Each finding has `name`, `status` (`ok`,
+    `warning` or `problem`), `message` and `remedy`.
     """
     from nexus_tools.cli.doctor.machine import check_machine
     from nexus_tools.cli.doctor.network import check_network

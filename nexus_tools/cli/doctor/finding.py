@@ -21,15 +21,15 @@ class Finding:
 
 
 def ok(name: str, message: str) -> Finding:
-    """Return a finding without a problem."""
+    """Return the finding of a successful check."""
     return Finding(name, "ok", message)
 
 
 def warning(name: str, message: str, remedy: str) -> Finding:
-    """Return a finding that may cause trouble later."""
+    """Return a finding for a problem that may make commands fail later."""
     return Finding(name, "warning", message, remedy)
 
 
 def problem(name: str, message: str, remedy: str) -> Finding:
-    """Return a finding that makes commands fail."""
+    """Return a finding for a problem that makes commands fail."""
     return Finding(name, "problem", message, remedy)

@@ -39,7 +39,7 @@ def _extras() -> Iterator[Finding]:
 def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ValueError:  # a module in sys.modules without a spec
+    except ValueError:  # the module is in sys.modules and has no spec
         return False
 
 
@@ -50,9 +50,11 @@ def _localnet(session: Session) -> Iterator[Finding]:
     wanted = session.network_name or session.settings.network
     if session.settings.lacks_localnet(wanted):
         start = start_command(session.settings.find_network(wanted).endpoint().port)
-        yield problem("localnet", f"not running, but commands use the network {wanted}", start)
+        yield problem(
+            "localnet", f"the localnet of the network {wanted} is not running, but is needed", start
+        )
     elif not running:
-        yield ok("localnet", "not running, and not needed")
+        yield ok("localnet", "the localnet is not running, and is not needed")
 
 
 def _files(session: Session) -> Iterator[Finding]:
@@ -67,7 +69,7 @@ def _files(session: Session) -> Iterator[Finding]:
         yield problem("keystore", error.message, error.hint)
         return
     if not count:
-        yield problem("keystore", f"no key in {keystore}", "nexus-tools wallet new")
+        yield problem("keystore", f"{keystore} contains no key", "nexus-tools wallet new")
     elif is_exposed(keystore):
         message = f"other users of this machine can read the keys in {keystore}"
         yield problem("keystore", message, _chmod(keystore))
@@ -88,7 +90,7 @@ def _completion() -> Iterator[Finding]:
     if shell is None:
         return
     if installation_for(shell).is_installed():
-        yield ok("completion", f"installed for {shell}")
+        yield ok("completion", f"shell completion is installed for {shell}")
     else:
-        message = f"not installed for {shell}"
+        message = f"shell completion is not installed for {shell}"
         yield warning("completion", message, "nexus-tools completion install")

@@ -33,7 +33,7 @@ Check = Callable[[Session, "SuiClient"], AsyncIterator[Finding]]
 
 
 async def check_network(session: Session) -> list[Finding]:
-    """Run all checks in parallel. If the node does not respond, report only that."""
+    """Run all checks in parallel. If the node does not respond, report only this problem."""
     from nexus_tools.sui.client import RetryPolicy, SuiClient
 
     try:
@@ -58,7 +58,7 @@ async def check_network(session: Session) -> list[Finding]:
 
 
 async def _collect(check: Check, session: Session, client: "SuiClient") -> list[Finding]:
-    """Return the findings of one check. A timeout is a finding too."""
+    """Return the findings of one check. A timeout is also a finding."""
     name = check.__name__.removeprefix("_")
     try:
         async with asyncio.timeout(_CHECK_TIMEOUT_S):
@@ -77,13 +77,19 @@ async def _clock(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
     """Check that the machine's clock matches the chain's clock, which determines deadlines."""
     skew_ms = round(time.time() * 1_000) - await client.now_ms()
     if abs(skew_ms) <= _SKEW_MS:
-        yield ok("clock", f"within {units.duration(_SKEW_MS)} of the chain's clock")
+        yield ok(
+            "clock",
+            f"this machine's clock is within {units.duration(_SKEW_MS)} of the chain's clock",
+        )
         return
     skew = units.duration(abs(skew_ms))
     if client.network.is_localnet and skew_ms < 0:
         yield ok("clock", f"the localnet's clock is {skew} ahead because it was advanced")
         return
-    message = f"this machine is {skew} {'ahead of' if skew_ms > 0 else 'behind'} the chain"
+    message = (
+        f"this machine's clock is {skew} {'ahead of' if skew_ms > 0 else 'behind'}"
+        " the chain's clock"
+    )
     advance = f"nexus-tools localnet advance-clock '{skew}'"
     yield warning(
         "clock", message, advance if client.network.is_localnet else "timedatectl set-ntp true"
@@ -167,7 +173,7 @@ async def _tools(
     if not active:
         yield ok("tools", "you have no active tools on this network")
     elif not any(problems):
-        yield ok("tools", f"{units.count(len(active), 'active tool')} of yours can be invoked")
+        yield ok("tools", f"you have {units.count(len(active), 'active tool')} that can be invoked")
 
 
 async def _leaders(client: "SuiClient", owned: "Sequence[Leader]") -> AsyncIterator[Finding]:
@@ -179,4 +185,4 @@ async def _leaders(client: "SuiClient", owned: "Sequence[Leader]") -> AsyncItera
     if not active:
         yield ok("leader", "you have no active leaders on this network")
     elif not poor:
-        yield ok("leader", f"{units.count(len(active), 'active leader')} of yours can pay for gas")
+        yield ok("leader", f"you have {units.count(len(active), 'leader')} that can pay for gas")

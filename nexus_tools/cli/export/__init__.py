@@ -1,6 +1,6 @@
 """The command `nexus-tools export`, which converts tool definitions for other systems.
 
-`definitions` selects the tools, `written` writes the result.
+`definitions` selects the tools, and `written` writes the result.
 """
 
 from pathlib import Path
@@ -64,7 +64,7 @@ async def command(
     """Export tools as JSON for another system. Pass FQNs, or select tools with options.
 
     The command derives the names in the document from the FQNs. Use --names to print the mapping.
-    It reports unexpected conversions on stderr.
+    The command reports unexpected conversions on stderr.
     """
     from nexus_tools.cli.export.definitions import file_definitions, registered
     from nexus_tools.cli.export.written import write

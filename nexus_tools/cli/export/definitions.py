@@ -18,8 +18,8 @@ async def registered(
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions of the named tools, or of the selected active tools.
 
-    Raises `tool_unknown`, or a usage error if the selection is ambiguous. If a definition is
-    invalid, a named tool raises its error, and a selected tool is skipped with a warning.
+    Raises `tool_unknown`, or a usage error if the selection is ambiguous. An invalid
+    definition of a named tool raises an error. An invalid selected tool is skipped with a warning.
     """
     wanted = [ToolFqn.parse(fqn) for fqn in fqns]
     if bool(wanted) + bool(selection) + all_tools != 1:
@@ -41,7 +41,7 @@ async def registered(
 def file_definitions(
     name: str, fqns: Sequence[str], selection: ToolSelection
 ) -> tuple[ToolDefinition, ...]:
-    """Return the definitions in a file: of the named tools, or of all that match the selection.
+    """Return the definitions in a file that have one of the FQNs, or that match the selection.
 
     Raises `tool_unknown`, or the errors of `ToolDefinition.parse`.
     """

@@ -20,7 +20,7 @@ def write(
     strict: bool,
     names: bool,
 ) -> None:
-    """Write the tools for a system, and warn of surprising conversions.
+    """Write the tools for a system, and warn about unexpected conversions.
 
     Raises `option_not_applicable` for options that do not apply to the system, and
     `file_unwritable`.
@@ -57,7 +57,7 @@ def _document(output: Output, document: Any, path: Path | None, told: str) -> No
 def _folders(
     output: Output, definitions: Sequence[ToolDefinition], path: Path | None, *, names: bool
 ) -> None:
-    """Write a folder for each tool below `path`, named like the tool in Unstract."""
+    """Write a subfolder of `path` for each tool, named with the tool's Unstract name."""
     found, skipped = callable_by_http(definitions)
     for sentence in skipped:
         output.warn(sentence)

@@ -1,4 +1,4 @@
-"""The parts that all commands share: decorators, options, the session, and output.
+"""The code that all commands share: decorators, options, the session, and output.
 
 Each name is imported at its first use, so that `--help` stays fast. Start reading in `command` and
 `session`.

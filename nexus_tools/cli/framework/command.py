@@ -20,13 +20,13 @@ from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
 _LATER = ("delay_not_over", "slash_not_due")
-"""Codes of errors that no longer occur once the user has waited."""
+"""Codes of errors that the user resolves by waiting."""
 
 Command = Callable[..., Any]
 
 
 def offline_command(function: Command) -> Command:
-    """Decorate a command that needs no network: it gets a `Session`, `--json` and `--quiet`."""
+    """Decorate an offline command to receive a `Session`, and add `--json` and `--quiet`."""
 
     @functools.wraps(function)
     def run(*args: Any, as_json: bool, quiet: bool, **kwargs: Any) -> Any:
@@ -37,7 +37,7 @@ def offline_command(function: Command) -> Command:
 
 
 def network_command(function: Command) -> Command:
-    """Decorate a command that reads from a network: it also gets `--network` and `--wallet`."""
+    """Decorate a command that reads from a network, and also add `--network` and `--wallet`."""
 
     @functools.wraps(function)
     def run(
@@ -65,7 +65,7 @@ def network_command(function: Command) -> Command:
 
 
 def _with_wait(session: Session, error: NexusError) -> str:
-    """Return the error's hint. If the user has to wait, add how to advance a localnet's clock."""
+    """Return the error's hint, with the command that advances a localnet's clock if necessary."""
     wait_ms = error.details.get("wait_ms")
     if wait_ms is None or (error.hint and error.code not in _LATER):
         return error.hint
@@ -77,7 +77,7 @@ def _with_wait(session: Session, error: NexusError) -> str:
 
 
 def transaction_command(function: Command) -> Command:
-    """Decorate a command that signs transactions: it also gets `--yes` and `--dry-run`."""
+    """Decorate a command that signs transactions, and also add `--yes` and `--dry-run`."""
     return YES(DRY_RUN(network_command(function)))
 
 

@@ -5,6 +5,6 @@ MODULES = {
     "compiler": ("wasmtime",),
     "mcp": ("mcp", "mcp_types"),
 }
-"""The required modules of each extra."""
+"""The modules that each extra installs."""
 
 EXTRA_BY_MODULE = {module: extra for extra, modules in MODULES.items() for module in modules}

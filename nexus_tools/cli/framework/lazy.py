@@ -29,7 +29,7 @@ _MEANINGS = {
     "test": ("validate", "simulate"),
     "withdraw": ("claim",),
 }
-"""Verbs of other programs, and our verbs with the same meaning, the likeliest first."""
+"""Verbs of other programs, and our verbs with the same meaning, the most likely first."""
 
 _OPTION_MEANINGS = {
     "--name": ("--network", "--leader"),
@@ -42,8 +42,9 @@ _OPTION_MEANINGS = {
 class LazyGroup(click.Group):
     """A group of commands with their summaries.
 
-    Each command is the attribute `command` of the module with its name in the package `home`.
-    `places` maps other commands to their location in `home`, as `module:attribute`.
+    Each command is the attribute `command` of a module in the package `home`. The module has the
+    name of the command. `places` maps other commands to their location in `home`, which is written
+    as `module:attribute`.
     """
 
     def __init__(

@@ -71,22 +71,22 @@ _OPTIONS = (
         "--signing-key",
         type=FILE,
         envvar=environment.SIGNING_KEY_PATH,
-        help="PEM file with the key that signs responses to signed calls. Create one with"
-        " `nexus-tools tool key new`."
+        help="PEM file with the key that signs responses to signed calls. Create the"
+        " file with `nexus-tools tool key new`."
         f" [env: {environment.SIGNING_KEY_PATH}]",
     ),
     click.option(
         "--state",
         type=click.Path(dir_okay=False, path_type=Path),
         envvar=environment.STATE_PATH,
-        help="SQLite file that records signed calls and answers. It persists across restarts, and"
-        f" several processes of a server can share it. [env: {environment.STATE_PATH}]",
+        help="SQLite file that records signed calls and answers across restarts. Several processes"
+        f" of a server can share the file. [env: {environment.STATE_PATH}]",
     ),
     click.option(
         "--forgive-leader",
         multiple=True,
         metavar="LEADER",
-        help="Reset the count of this leader's unsettled answers, so that it is served again. Pass"
+        help="Reset the count of this leader's unsettled answers, to accept its calls again. Pass"
         " the leader's ID, or with --network its name. May be repeated.",
     ),
     click.option("--meta", is_flag=True, help="Print the definitions and exit."),
@@ -101,7 +101,7 @@ _OPTIONS = (
 
 @contextmanager
 def _naming_bind(host: str) -> Iterator[None]:
-    """Hint at `--bind` with a free port if the address cannot be used."""
+    """Add a hint about `--bind` to the error of an address that cannot be used."""
     try:
         yield
     except UsageError as error:
@@ -130,7 +130,7 @@ class ServerOptions:
     log_calls: bool | None
 
     def arguments(self) -> list[str]:
-        """Return the options as command line arguments, with a free port in place of port 0."""
+        """Return the options as command line arguments, with a free port instead of port 0."""
         host, port = parse_host_and_port(self.bind)
         with _naming_bind(host), listening_socket(host, port) as listener:
             place = url_of(listener).partition("://")[2]
@@ -184,7 +184,7 @@ class ServerOptions:
                 output.done(f"{tool.fqn} at {protocol.tool_url(self.public_url or url, path)}")
 
         form = self.log_format or ("json" if output.as_json else None)
-        # An author's module may have configured structlog. Keep that unless an option overrides it.
+        # Keep a structlog configuration of the author's module unless an option overrides it.
         details = sys.stderr.isatty() if self.log_calls is None else self.log_calls
         log_to_stderr(form, again=self.log_format is not None, details=details)
         tls = {"tls_certificate": self.tls_cert, "tls_key": self.tls_key}
@@ -219,7 +219,7 @@ class ServerOptions:
         )
 
     def _check(self, mode: str, *, is_given: bool, has_leaders: bool) -> None:
-        """Raise an error for options without effect, and for options that let no leader call."""
+        """Raise an error for options without effect, and for options that reject all leaders."""
         if mode == "off" and is_given:
             raise UsageError(
                 "signatures_off",
@@ -265,7 +265,7 @@ class ServerOptions:
 
 
 def _id_of(leader: str) -> "Address":
-    """Return the ID of a leader. Names need a network, so a name raises `id_expected`."""
+    """Return the ID of a leader. A name raises `id_expected`, because it requires a network."""
     from nexus_tools.sui.types.address import Address
 
     if leader.startswith("0x"):
@@ -288,7 +288,7 @@ def _forgive(signatures: "SignaturePolicy", leaders: "Iterable[Address]", output
 
 
 def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that serves tools: it gets a `ServerOptions` as `serving`."""
+    """Decorate a command that serves tools to receive `ServerOptions` as `serving`."""
 
     @functools.wraps(command)
     def wrapped(

@@ -32,7 +32,7 @@ class Session:
     """The shared options of a command, and access to the objects that they select.
 
     `yes` and `dry_run` belong to commands that sign transactions. `last_sent` is the last signed
-    transaction, and `on_send` receives each one before it is sent.
+    transaction, and `on_send` receives each transaction before it is sent.
     """
 
     output: Output
@@ -59,8 +59,9 @@ class Session:
     def address_of(self, who: str, *, short: bool = False) -> "Address":
         """Return an address from its text, or the address of the key with that alias.
 
-        An address needs all of its 64 digits unless `short` is set, which is for addresses that are
-        only read. Raises `address_invalid`, or as `Settings.locate_account` does.
+        An address must have all of its 64 digits, unless `short` is set. Set `short` only for an
+        address that the command reads. Raises `address_invalid`, and the errors of
+        `Settings.locate_account`.
         """
         from nexus_tools.sui.types.address import Address
 
@@ -81,10 +82,10 @@ class Session:
         return f" --wallet {shlex.quote(aliases[0])}" if aliases else ""
 
     def network_option(self, address: "Address") -> str:
-        """Return `wallet_option` of the address, or an empty string without a readable keystore."""
+        """Return `wallet_option` of the address, or an empty string if the keystore is invalid."""
         try:
             return self.wallet_option(address)
-        except NexusError:  # report the command's error, not the error of the keystore
+        except NexusError:  # report the command's error instead of this one
             return ""
 
     def with_wallets(self, text: str) -> str:
@@ -195,7 +196,7 @@ class Session:
         from nexus_tools.nexus import Nexus
 
         if self.wallet_name is not None:
-            self.own_address()  # commands that only read also reject a misspelled wallet
+            self.own_address()  # rejects a misspelled wallet even if the command only reads
         async with self.client(signing=signing, keeps_running=keeps_running) as client:
             with self.output.progress(f"connecting to {client.network.name}"):
                 deployment = await self._known_deployment(client)

@@ -37,10 +37,10 @@ def report(
 ) -> None:
     """Print the message `done`, and `record` with the digest, the cost and the effects.
 
-    With `--quiet`, a command prints only its `result`, if it has one, such as the ID of a new
-    object. For several transactions the report has the digest of the last, the total cost, and each
-    transaction in `transactions`. On a terminal, amounts are in SUI and lists are left out. In a
-    dry run the report says that nothing was signed.
+    With `--quiet`, a command prints only `result`, for example the ID of a new object. For several
+    transactions, the report has the digest of the last transaction, the total cost, and each
+    transaction in `transactions`. On a terminal, amounts are in SUI and lists are omitted. In a dry
+    run, the report states that nothing was signed.
     """
     document = _of_all(
         [transaction_document(item) for item in (sent if isinstance(sent, Sequence) else [sent])]
@@ -62,7 +62,7 @@ def report(
 
 
 def _label(key: str, named: str) -> str:
-    """Return the label of a value. The key `fqn` becomes `named`. A key that is an FQN stays."""
+    """Return the label of a value. The key `fqn` becomes `named`, and an FQN stays unchanged."""
     return named if key == "fqn" else key if "." in key else key.replace("_", " ")
 
 
@@ -93,7 +93,7 @@ def confirmation_prompt(done: str, simulated: "Sent") -> str:
 
 
 def transaction_document(sent: "Sent") -> dict[str, Any]:
-    """Return a transaction as JSON: amounts in MIST, events by their names."""
+    """Return a transaction as JSON, with amounts in MIST, and with events by name."""
     from nexus_tools.sui.client import Executed
 
     cost = sent.cost
@@ -146,8 +146,8 @@ async def confirm_and_execute(
 ) -> T:
     """Simulate a transaction, ask for confirmation, and execute it. A dry run only simulates.
 
-    Raises the errors of `verb`. If the chain would refuse the transaction, it raises before the
-    prompt. An empty `question` skips the prompt.
+    Raises the errors of `verb`. If the chain would refuse the transaction, the error is raised
+    before the prompt. An empty `question` skips the prompt.
     """
     from asyncio import CancelledError
 
@@ -182,7 +182,7 @@ _RESULTS = {
     "invocation": "Run `nexus-tools invocation list` to see the result",
     "admin": "Run `nexus-tools admin show` to see the result",
 }
-"""How to see the result of an interrupted command, by command or by command group."""
+"""Hints for the result of an interrupted command, by command or command group."""
 
 
 def _warn_of_interruption(output: Output, sent: "SignedTransaction | None") -> None:

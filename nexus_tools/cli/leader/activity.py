@@ -27,7 +27,7 @@ async def activate(session: Session, leader_name: str | None) -> None:
 @LEADER
 @transaction_command
 async def deactivate(session: Session, leader_name: str | None) -> None:
-    """Stop accepting new invocations. Existing invocations that name the leader stay."""
+    """Stop accepting new invocations. Existing invocations that name the leader stay valid."""
     await change_leader(
         session, leader_name, lambda leaders, leader: leaders.deactivate(leader), _told("inactive")
     )

@@ -1,4 +1,4 @@
-"""The commands on a leader's collateral: unregister, cancel, claim, re-register, and top up."""
+"""The commands for a leader's collateral: unregister, cancel, claim, re-register, and top up."""
 
 import shlex
 

@@ -24,9 +24,9 @@ class Shortage:
 
 
 async def shortages(client: "SuiClient", leaders: "Sequence[Leader]") -> tuple[Shortage, ...]:
-    """Return a shortage for each active leader whose workers all cannot pay for a transaction.
+    """Return a shortage for each active leader without a worker that can close an invocation.
 
-    The transaction is one that closes an invocation. Leaders without workers have no shortage.
+    The worker needs SUI for the gas. Leaders without any worker have no shortage.
     """
     able = [leader for leader in leaders if leader.is_active and leader.workers.entries]
     if not able:

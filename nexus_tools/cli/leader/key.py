@@ -40,7 +40,10 @@ async def add(session: Session, key: str, leader_name: str | None) -> None:
 @LEADER
 @transaction_command
 async def remove(session: Session, key: str, leader_name: str | None) -> None:
-    """Remove a key of the leader. Add the next key first, and wait until tools know it."""
+    """Remove a key of the leader.
+
+    Add the leader's next key first, and wait until tools accept it.
+    """
     await _change(session, key, leader_name, signs=False)
 
 

@@ -21,13 +21,13 @@ _NONE_FITS = "no matching leaders. Run `nexus-tools leader list` without options
 @click.option("--limit", type=click.IntRange(min=1), help="Maximum number of leaders to list.")
 @network_command
 async def command(session: Session, *, fqn: str | None, active: bool, limit: int | None) -> None:
-    """List leaders with their track records. The most reliable active leader is the first.
+    """List leaders with their track records. The most reliable active leader comes first.
 
     `Settled` counts invocations that a leader closed with the tool's answer. `Failed` counts
-    invocations that it rejected or could not dispatch, and `Missed` invocations that it did not
-    close in time. Each pair of requester and tool counts once, with its latest invocation.
+    invocations that the leader rejected or could not dispatch. `Missed` counts invocations that it
+    did not close in time. Only the latest invocation of each pair of requester and tool counts.
     `Latency` is the median time from a request to its answer. The numbers come from the events that
-    the node keeps.
+    the node stores.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry and its events"):

@@ -1,4 +1,4 @@
-"""Selection of the wallet's leader, and the runner of commands on it."""
+"""Selection of the wallet's leader, and execution of transactions for this leader."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     DescribeResult = Callable[[LeaderRegistry, Sent, str], tuple[str, dict[str, Any]]]
 
 LEADER = click.option(
-    "--leader", "leader_name", help="ID or name of the leader. Required if the wallet has several."
+    "--leader",
+    "leader_name",
+    help="ID or name of the leader. Required if the wallet has several leaders.",
 )
-"""The option of commands on one leader of the wallet. `own_leader` resolves its value."""
+"""The option of commands that act on a leader of the wallet. `own_leader` resolves its value."""
 
 
 async def own_leader(
@@ -41,7 +43,7 @@ async def own_leader(
 def require_single(found: "tuple[Leader, ...]", leader_name: str | None, none: str) -> "Leader":
     """Return the leader with a name among the candidates, or the only candidate.
 
-    `none` is the message without candidates. Raises `leader_missing` or `leader_ambiguous`.
+    `none` is the error message for no candidates. Raises `leader_missing` or `leader_ambiguous`.
     """
     named = tuple(item for item in found if leader_name in (None, item.name))
     if not named:

@@ -48,8 +48,8 @@ async def offer(
 async def accept(session: Session, leader_name: str | None) -> None:
     """Accept the leader that was offered to your wallet.
 
-    The leader's name, collateral and track record stay. The transaction also makes you its only
-    worker and removes its keys, so that the former owner can no longer act for the leader.
+    The leader's name, collateral and track record stay unchanged. The transaction also makes you
+    its only worker and removes its keys, so that the former owner can no longer act for the leader.
     """
     from nexus_tools.tool import format_public_key
 
@@ -75,8 +75,8 @@ async def accept(session: Session, leader_name: str | None) -> None:
             leaders,
             lambda service: service.accept(found.id),
             question=lambda simulated: confirmation_prompt(
-                f"{done}. Its name, collateral of {collateral} and track record stay. You become"
-                f" its only worker, and {lost} of the former owner are removed",
+                f"{done}. Its name, collateral of {collateral} and track record stay unchanged. You"
+                f" become its only worker, and {lost} of the former owner are removed",
                 simulated,
             ),
         )

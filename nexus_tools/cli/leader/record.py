@@ -26,7 +26,7 @@ COLUMNS = {
 def leader_document(
     leader: "Leader", now_ms: int, record: "LeaderRecord | None" = None
 ) -> dict[str, Any]:
-    """Return a leader as JSON, in MIST and ms, with its track record if that is known."""
+    """Return a leader as JSON, in MIST and ms, with its track record if `record` is set."""
     from msgspec.structs import asdict
 
     from nexus_tools.tool import format_public_key

@@ -63,9 +63,9 @@ async def command(
     """Register a leader, lock its collateral, and activate it.
 
     The key that signs becomes the owner. Workers are the keys on the machines that run the Leader.
-    They close invocations, receive the fees, and have no other rights. If the key that signs
-    already owns a leader with this name, the command does not register another one. This also holds
-    if two processes run the command at once.
+    Workers close invocations, receive the fees, and have no other rights. If the key that signs
+    already owns a leader with this name, the command does not register another leader, even if two
+    processes run the command at once.
     """
     known_as = name or session.settings.locate_account(session.wallet_name).value.alias
     public_keys = [read_public_key(key) for key in keys]
@@ -79,7 +79,7 @@ async def command(
         made = [] if session.dry_run else [await nexus.leaders.get(leader)]
         poor = await shortages(nexus.client, made)
     if owned and session.yes:
-        session.output.warn(f"{_besides(owned)}Pass --leader to commands to select one of them")
+        session.output.warn(f"{_besides(owned)}Pass --leader to commands to select a leader")
     record = {
         "leader": str(leader),
         "name": known_as,
@@ -133,7 +133,7 @@ async def _register_once(
         try:
             sent, leader = await _register(session, leaders, name, wanted, question)
         except WrongStateError as error:
-            # Another process may have registered the same leader: look again.
+            # Another process may have registered the same leader, so read the leaders again.
             if error.code != "leaders_changed":
                 raise
         else:

@@ -43,7 +43,9 @@ _OPTIONS = (
 
 @click.command()
 @click.option(
-    "--leader", "leader_name", help="ID or name of the leader. Required if the worker has several."
+    "--leader",
+    "leader_name",
+    help="ID or name of the leader. Required if the worker has several leaders.",
 )
 @click.option(
     "--worker",
@@ -110,7 +112,7 @@ async def _identity(
 ) -> "tuple[Deployment, Address]":
     """Return the package and the leader, and wait for the node if it is unreachable.
 
-    While it waits, the health server reports the Leader as alive but not ready.
+    While the function waits, the health server reports the Leader as alive but not ready.
     """
     import asyncio
 
@@ -142,7 +144,7 @@ async def _identity(
 async def _worked_for(
     session: Session, leaders: "LeaderRegistry", leader_name: str | None, worker: "Address"
 ) -> "Address":
-    """Return the named leader, or the only one that has the address as a worker."""
+    """Return the named leader, or the only leader that has the address as a worker."""
     if leader_name is not None and leader_name.startswith("0x"):
         return (await leaders.find(leader_name)).id
     everybody = await leaders.list()
@@ -181,7 +183,7 @@ async def _run(
 ) -> None:
     """Run until SIGINT or SIGTERM, then finish pending work.
 
-    Raises errors that keep the Leader from starting.
+    Raises errors that prevent the start of the Leader.
     """
     import asyncio
 
@@ -216,7 +218,7 @@ async def _once_ready(
 
 
 async def _until_workers_can_pay(session: Session, leader: "Leader", said: str) -> None:
-    """Wait until a worker can pay for gas. Warn once if none can."""
+    """Wait until a worker can pay for gas. Warn once if no worker can pay."""
     import asyncio
 
     is_told = False
@@ -224,7 +226,7 @@ async def _until_workers_can_pay(session: Session, leader: "Leader", said: str) 
         if not is_told:
             is_told = True
             _log.warning("not_ready", workers=problem)
-            if not session.output.quiet:  # in JSON, the log line above reports it
+            if not session.output.quiet:  # with --json, the log reports it
                 session.output.warn(f"{said}: {problem}")
         await asyncio.sleep(_PAUSE_S)
 
@@ -248,7 +250,7 @@ def _config(
     """Return the configuration of the environment, overridden by the options."""
     from nexus_tools.leader import LeaderConfig
 
-    # While the ID is unknown, the journal is not opened.
+    # The journal is opened only after the leader's ID is known.
     journal = session.settings.data_directory / "leaders" / f"{leader_id}.sqlite"
     environment = {f"{LEADER_PREFIX}JOURNAL": str(journal), **os.environ}
     given = {name: options[name] for name in _OPTIONS} | network_policy(options)

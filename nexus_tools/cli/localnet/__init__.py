@@ -1,6 +1,6 @@
 """The command group `nexus-tools localnet`: a Sui network in one process.
 
-`process` runs it, `lifecycle` and `control` have the commands, `trace` prints transactions.
+`process` runs the network. `lifecycle` and `control` have the commands. `trace` prints traces.
 """
 
 import click
@@ -35,6 +35,6 @@ PLACES = {
 def command() -> None:
     """Run a local Sui network for development and tests.
 
-    Commands with the network `localnet` find it automatically. To run several localnets, pass
-    `--name NAME` to `start` and use the network NAME.
+    Commands that use the network `localnet` find the process automatically. To run several
+    localnets, pass `--name NAME` to `start` and use the network NAME.
     """

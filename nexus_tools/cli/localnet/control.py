@@ -27,7 +27,7 @@ _GONE = "snapshot_not_found"
 )
 @network_command
 async def advance_clock(session: Session, duration: int) -> None:
-    """Advance the clock of the chain by DURATION: `7d`, `6 d 23 h`, `500ms`."""
+    """Advance the clock of the chain by DURATION, for example `7d`, `6 d 23 h` or `500ms`."""
     async with session.client() as client:
         response = await client.connection.call(_ADVANCE_CLOCK, duration_ms=duration)
     now_ms = int(response.timestamp_ms)
@@ -42,7 +42,7 @@ async def advance_clock(session: Session, duration: int) -> None:
 async def advance_epoch(session: Session, network_name: str | None) -> None:
     """End the epoch and start the next one.
 
-    Stakers receive the fees. After an epoch of at least a day they also receive the network's
+    Stakers receive the fees. After an epoch of at least a day, stakers also receive the network's
     subsidy. Use `advance-clock` to advance the time by a day.
     """
     running = find_localnet(session, network_name)
@@ -85,7 +85,7 @@ async def revert(session: Session, name: str, network_name: str | None, *, yes: 
 
 
 def _parse_snapshot(name: str) -> dict[str, Any]:
-    """Parse a name that `snapshot` printed. Raises `snapshot_invalid`."""
+    """Parse the name of a snapshot, which `snapshot` printed. Raises `snapshot_invalid`."""
     number, separator, digest = name.partition(_SEPARATOR)
     if not (separator and number.isascii() and number.isdigit() and digest):
         raise UsageError(

@@ -8,7 +8,7 @@ from nexus_tools.settings.running_localnet import start_command
 from nexus_tools.sui.support import units
 
 _TYPED = len("0x") + 8
-"""Maximum length of a short address. A longer one must be complete, as a digit may be missing."""
+"""The maximum length of a short address. A longer address must have all 64 digits."""
 
 
 @click.command()

@@ -30,7 +30,7 @@ _KEEP = "To keep a chain, run `nexus-tools localnet start --state FOLDER`"
     default=USUAL_PORT,
     show_default=True,
     envvar=environment.LOCALNET_PORT,
-    help="Port on 127.0.0.1. Port 0 selects a free port. With --name, the default is 0.",
+    help="Port on 127.0.0.1. Port 0 selects a free port. With --name, the default port is 0.",
 )
 @click.option(
     "--name",
@@ -46,7 +46,7 @@ _KEEP = "To keep a chain, run `nexus-tools localnet start --state FOLDER`"
 @click.option(
     "--randomness-seed",
     metavar="TEXT",
-    help="Seed of the chain's random bytes. Default: a secret of the network.",
+    help="Seed of the chain's random bytes. Default: a random secret.",
 )
 @FRAMEWORK_FROM
 @click.option(
@@ -140,7 +140,7 @@ def stop(session: Session, network_name: str | None) -> None:
         stop_localnet(running)
     session.output.done(f"stopped the localnet at {running.url}")
     if running.state is None:
-        session.output.note(f"its chain was in memory and is lost. {_KEEP}")
+        session.output.note(f"the localnet's chain was in memory and is lost. {_KEEP}")
     if session.output.as_json:
         session.output.document(_record(running))
 
@@ -168,12 +168,12 @@ def reset(session: Session, network_name: str | None, *, yes: bool) -> None:
 
 
 def _warn_of_state(session: Session, name: str) -> str:
-    """Warn of a stored chain that is not used, or return a note about the chain in memory."""
+    """Warn about a stored chain that is not used, or return a note about the chain in memory."""
     last = last_localnet(name)
     if last is not None and last.state is not None and Path(last.state).exists():
         option = f"--state {shlex.quote(last.state)}"
         session.output.warn(
-            f"this localnet starts with a new chain, but your last one kept its chain in"
+            f"this localnet starts with a new chain, but your last localnet stored its chain in"
             f" {last.state}. To continue that chain, pass {option}"
         )
         return ""
@@ -187,7 +187,7 @@ def _report_start(session: Session, running: RunningLocalnet) -> None:
     session.output.record(record if session.output.as_json else _for_people(running))
     if running.name != DEFAULT_NAME:
         session.output.note(
-            f"use it with --network {running.name}, and stop it with"
+            f"use this localnet with --network {running.name}, and stop it with"
             f" `nexus-tools localnet stop --network {running.name}`"
         )
 

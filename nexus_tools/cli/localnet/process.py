@@ -1,4 +1,4 @@
-"""The process of a localnet: run, start in the background, stop and reset it."""
+"""Commands for the process of a localnet: run, start in the background, stop, and reset."""
 
 import asyncio
 import gc
@@ -66,7 +66,7 @@ class LocalnetOptions:
 async def run_localnet(
     session: Session, options: LocalnetOptions, *, detached: bool = False
 ) -> None:
-    """Run the localnet until SIGINT or SIGTERM. Raises `localnet_running` if another one runs."""
+    """Run the localnet until SIGINT or SIGTERM. Raises `localnet_running`."""
     lock_localnet_name(options.name)
     with _collecting_little_garbage(), _hint_at_free_port():
         localnet = await _started(session, options)
@@ -93,7 +93,7 @@ async def _started(session: Session, options: LocalnetOptions) -> "Localnet":
         port=options.port, state=_absolute(options.state), origin=origin, sources=sources
     )
     await localnet.start()
-    if seed is not None:  # before the first request is read
+    if seed is not None:  # the seed must be set before the first request
         localnet.seed_randomness(seed.encode())
     return localnet
 
@@ -191,7 +191,7 @@ def start_detached(options: LocalnetOptions) -> RunningLocalnet:
     running = running_localnet(options.name)
     if running is None or running.pid != process.pid:
         raise _why_not(options.name, process.wait())
-    process.returncode = 0  # the process outlives this one, which does not wait for it
+    process.returncode = 0  # the child process continues after this one exits
     return running
 
 

@@ -57,7 +57,7 @@ _COLUMNS = {
     "--simulate",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Simulate and trace the transaction in FILE (- for stdin). FILE has BCS bytes in base64.",
+    help="Simulate and trace the transaction in FILE (- for stdin), as BCS bytes in base64.",
 )
 @click.option(
     "--depth",
@@ -94,7 +94,7 @@ async def command(
 
 
 def _subject(digest: str | None, file: str | None) -> Subject:
-    """Return the transaction to trace: one on the chain, or one in a file.
+    """Return the transaction to trace, by its digest or from a file.
 
     Raises `digest_invalid`, `output_file_unreadable` or `transaction_invalid`.
     """
@@ -143,7 +143,7 @@ async def _fetch_trace(network: "Network", subject: Subject, *, values: str) -> 
 
 
 async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
-    """Return the status and the JSON of the response, or None if it is not JSON."""
+    """Return the response's status code, and its JSON body or else None."""
     import httpx
 
     try:

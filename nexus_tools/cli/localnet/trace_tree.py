@@ -24,7 +24,7 @@ class TraceView:
     """The display options of a trace.
 
     `depth` is the number of levels of calls below a command. `natives` shows native functions,
-    `framework` the calls within the framework, and `full` complete values.
+    `framework` shows calls within the framework, and `full` shows complete values.
     """
 
     depth: int
@@ -91,7 +91,7 @@ def is_framework(call: Document) -> bool:
 
 
 def _lifted(step: Document) -> Iterator[Document]:
-    """Yield the step if it is an event or the failed call, else the events and failure in it."""
+    """Yield the step if it is an event or a failed call, or else its events and failed calls."""
     if step["kind"] == "event" or step["status"] == "failed":
         yield step
     else:
@@ -146,7 +146,7 @@ def _command_label(command: Document, status: Document, view: TraceView) -> "Tex
 
 
 def _called(command: Document, view: TraceView) -> str:
-    """Return the function or modules of a command. The calls below it show the arguments."""
+    """Return the function or modules of a command. Its calls show the arguments."""
     if command["kind"] == "MoveCall":
         return _function(command, view)
     if "modules" not in command:
@@ -226,7 +226,7 @@ def _ending(
 
 
 def failure_text(status: Document, view: TraceView) -> str:
-    """Return why a transaction failed on one line, or an empty string if it succeeded."""
+    """Return the reason for a failed transaction as one line, or an empty string."""
     if status["success"]:
         return ""
     clever = status["clever_error"]

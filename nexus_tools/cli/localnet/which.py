@@ -21,7 +21,7 @@ LOCALNET_OPTION = click.option(
 
 
 def find_localnet(session: Session, name: str | None) -> RunningLocalnet:
-    """Return the localnet `name`. Default: the current network if it is your localnet.
+    """Return the localnet with a name. Default: the current network if it is your localnet.
 
     Raises `localnet_not_running`.
     """

@@ -1,6 +1,6 @@
 """The command group `nexus-tools mcp`, which serves the registry to MCP clients.
 
-`serve` has the options, `serving` builds the server.
+`serve` has the options, and `serving` builds the server.
 """
 
 import click

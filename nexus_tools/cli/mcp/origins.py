@@ -17,10 +17,10 @@ _TRUST = {ProofState.PROVED: Trust.PROVED, ProofState.NOT_PROVED: Trust.NOT_PROV
 
 
 class _RegistryOrigins:
-    """A reader of owners in the registry, which asks domains whether they confirm the owners.
+    """A reader of owners in the registry, which queries domains for confirmation of the owners.
 
-    It only queries domains in `asked` and their subdomains. A domain can see the queries, so the
-    operator selects the domains.
+    The reader only queries domains in `asked` and their subdomains. A domain can see the queries,
+    so the operator selects the domains.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class _RegistryOrigins:
             place = deployment.chain_id, str(deployment.tool_registry)
             proof = await self._proofs.prove(domain, str(owner), *place)
             if proof.state not in _TRUST:
-                return Trust.NOT_CHECKED  # the domain may be reachable next time
+                return Trust.NOT_CHECKED  # not cached: the domain may be reachable later
             self._known[key] = _TRUST[proof.state]
         return self._known[key]
 

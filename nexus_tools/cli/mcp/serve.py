@@ -81,12 +81,12 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 async def command(session: Session, *, selection: ToolSelection, **options: Any) -> None:
     """Serve the active tools of the registry to MCP clients, on stdin and stdout.
 
-    By default, a call is free. It goes directly to the tool's URL, with the limits of a Leader.
-    With --on-chain, a call is an invocation that a Leader dispatches and closes, and the wallet
-    pays for it. With --workflows, a call runs a published workflow and returns its results.
+    By default, a call is free. The server calls the tool's URL directly, with the limits of a
+    Leader. With --on-chain, a call is an invocation that a Leader dispatches and closes, and the
+    wallet pays for it. With --workflows, a call runs a published workflow and returns its results.
 
-    The server marks text of tool authors as untrusted. It removes the authors' hints, such as
-    readOnlyHint, unless the tool is in a --domain that confirms the tool's owner.
+    The server marks text of tool authors as untrusted. The server also removes the authors' hints,
+    such as readOnlyHint, unless the tool is in a --domain that confirms the tool's owner.
     """
     from nexus_tools.cli.mcp.serving import serve
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from nexus_tools.leader import LeaderConfig
 
 _NAME = "nexus-tools"
-# Clients wait for the first response, and give up on a server that says nothing for long.
+# Clients wait for the first response, and disconnect from a server that does not respond soon.
 _START_S = 3.0
 Options = Mapping[str, Any]
 
@@ -140,7 +140,7 @@ async def _try_once(session: Session, catalogue: LazyCatalogue) -> None:
 
 
 async def _leaders(session: Session, nexus: Nexus, options: Options) -> tuple[Address, ...]:
-    """Return the leaders to name, or an empty tuple to choose them by track record."""
+    """Return the leaders for paid calls, or an empty tuple to choose them by track record."""
     named = options["leader_names"]
     return await find_leaders(nexus.leaders, named) if named else session.settings.leaders
 

@@ -44,8 +44,8 @@ async def until_stopped(
 def closable_stdin() -> Iterator[Callable[[], None]]:
     """Provide a function that ends stdin for its reader.
 
-    A thread that blocks in a read cannot be cancelled. So file descriptor 0 becomes a socket that
-    is fed from the original stdin. Shutting down the socket ends the read.
+    A thread that blocks in a read cannot be cancelled. Therefore another thread copies the original
+    stdin to a socket, which becomes file descriptor 0. Shutting down the socket ends the read.
     """
     real = os.dup(0)
     ours, theirs = socket.socketpair()

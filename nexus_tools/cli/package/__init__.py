@@ -1,6 +1,6 @@
 """The command group `nexus-tools package`, for our Move packages and packages of users.
 
-`deployment` publishes packages, `lock` and `upgrade` control upgrades, `compiler` builds them.
+`deployment` publishes packages, and `compiler` builds them. `lock` and `upgrade` control upgrades.
 """
 
 import click

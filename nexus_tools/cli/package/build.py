@@ -43,7 +43,7 @@ def command(
 
     Without FOLDER, the command compiles the tool package of nexus-tools, and compares the result
     with the installed bytecode. The compiler is the official Move compiler as WebAssembly. `npm`
-    downloads it at the first use.
+    downloads the compiler at the first use.
     """
     from nexus_tools.sui.bytecode import deserialize
     from nexus_tools.sui.localnet.compiler import build_to_publish

@@ -21,14 +21,14 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """The dependencies, the framework, and the timeout for compiling a package."""
+    """The dependencies, the framework, and the timeout for the compilation of a package."""
 
     checkouts: Mapping[str, Path] = field(default_factory=dict)
     framework_from: str | None = None
     timeout_s: float | None = None
 
     def release(self, session: Session) -> "Release":
-        """Return the framework to compile for. Must not be called in an event loop."""
+        """Return the framework to compile for, outside of an event loop."""
         from nexus_tools.sui.framework_source import find_release
         from nexus_tools.sui.localnet.framework import embedded_release
 
@@ -37,7 +37,10 @@ class Compilation:
         return asyncio.run(find_release(self.framework_from, session.settings.cache_directory))
 
     def builder(self, session: Session) -> "MoveBuilder":
-        """Return the compiler, which `npm` downloads at first use. Not for use in an event loop."""
+        """Return the compiler, which `npm` downloads at first use.
+
+        The method must not be called in an event loop.
+        """
         from nexus_tools.sui.localnet.compiler import BUILD_TIMEOUT_S, MoveBuilder
 
         return MoveBuilder.installed(
@@ -48,7 +51,7 @@ class Compilation:
 
 
 def compilation_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that compiles a package: it gets a `Compilation`."""
+    """Decorate a command that compiles a package to receive a `Compilation`."""
 
     @functools.wraps(function)
     def run(

@@ -76,8 +76,8 @@ async def publish(
     locked package from 14 days after the proposal. For an unlocked package, the key that signs gets
     the UpgradeCap and can replace the code at any time.
 
-    With --estimate, the command sends nothing, and does not need a key or a network. It runs a
-    complete deployment in this process: the packages, their settings, a leader and a tool.
+    With --estimate, the command sends nothing, and does not need a key or a network. The command
+    runs a complete deployment in this process: the packages, their settings, a leader and a tool.
     """
     if estimate:
         modules = None
@@ -286,9 +286,9 @@ async def show(session: Session) -> None:
 async def use(session: Session, package: str, *, upgrade_lock: str | None) -> None:
     """Use the published PACKAGE, given by the ID of its first version, from now on.
 
-    The command finds the package's registries and latest version. It also finds the upgrade_lock
-    package that locked PACKAGE at its publication. It rejects an upgrade_lock package that differs
-    from the one of nexus-tools, or is not immutable.
+    The command finds the package's registries and latest version. The command also finds the
+    upgrade_lock package that locked PACKAGE at its publication. The command rejects a package that
+    differs from the upgrade_lock of nexus-tools, or is not immutable.
     """
     from nexus_tools.contracts import Deployment, LockDeployment, newest, with_workflows_package
     from nexus_tools.sui.types.address import Address

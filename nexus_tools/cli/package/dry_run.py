@@ -66,11 +66,11 @@ class ModulesWithDependencies(NamedTuple):
 async def simulate_publication(
     output: Output, others: ModulesWithDependencies | None, *, locked: bool
 ) -> None:
-    """Run every transaction of a deployment in this process, and print what each costs.
+    """Run every transaction of a deployment in this process, and print the cost of each.
 
     For our packages, the transactions publish the packages, configure the registries, and register
-    a leader and a tool. For `others`, they only publish the package. Nothing is signed with the
-    user's keys, and nothing is sent.
+    a leader and a tool. For `others`, the transactions only publish the package. Nothing is signed
+    with the user's keys, and nothing is sent.
     """
     with output.progress("simulating the deployment"):
         async with _network() as (localnet, client):
@@ -147,7 +147,7 @@ async def _ours(
     yield "a leader, with a key", sent
     registration = Registration(ToolDefinition.parse(_EXAMPLE), 1, leaders=(leader,), keys=(key,))
     registered = await tools.register(registration)
-    assert registered.sent is not None  # the registry is new, so the tool is too
+    assert registered.sent is not None  # the tool does not exist yet in the new registry
     yield "a tool, with a leader and a key", registered.sent
 
 
@@ -172,7 +172,7 @@ def _row(localnet: "Localnet", name: str, sent: "Sent") -> dict[str, Any]:
 
 
 def _made(sent: Any) -> list[str]:
-    """Return the kinds of created objects, packages first, without entries of tables."""
+    """Return the kinds of created objects, packages first, without table entries."""
     from nexus_tools.sui.types.effects import PackageWrite
 
     changed = sent.effects.changed_objects

@@ -1,4 +1,4 @@
-"""The command `nexus-tools package interface`, which other packages compile against."""
+"""The command `nexus-tools package interface`, which writes an interface for other packages."""
 
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from nexus_tools.cli.framework import Session, offline_command
 def command(session: Session, folder: Path) -> None:
     """Write the interface of the package nexus_tools into FOLDER, as a Move package.
 
-    It declares types and functions without bodies. To depend on it, write `nexus_tools = { local =
-    "FOLDER" }` in Move.toml. `nexus-tools package publish` links your package to the network's
-    nexus_tools.
+    The interface declares types and functions without bodies. To depend on the interface, write
+    `nexus_tools = { local = "FOLDER" }` in Move.toml. `nexus-tools package publish` links your
+    package to the network's nexus_tools.
     """
     written = write_interface(folder)
     session.output.done(f"wrote {len(written)} files to {folder}")
@@ -24,7 +24,7 @@ def command(session: Session, folder: Path) -> None:
 
 
 def write_interface(folder: Path) -> list[Path]:
-    """Write the files, and replace existing ones."""
+    """Write the files of the interface, and replace existing files."""
     from nexus_tools.contracts import PACKAGE_NAMES, load_package
     from nexus_tools.sui.localnet.compiler import interface_stubs
 

@@ -2,7 +2,7 @@
 
 Each transaction is recorded before it is sent. The next attempt of the same wallet on the same
 chain looks up the transaction. If the transaction was not executed, the attempt sends the same
-bytes again. This is safe because the chain executes a transaction only once.
+bytes again. Sending twice is safe, because the chain executes a transaction only once.
 """
 
 import json
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Verb = Callable[["Publisher", "Sequence[Executed]"], Awaitable[T]]
-"""A function that sends the transactions of a step, without the given executed transactions."""
+"""A function that sends the transactions of a step, except those already executed."""
 
 
 class PublishJournal:
@@ -56,7 +56,7 @@ class PublishJournal:
         question: Callable[[T], str],
         length: int = 1,
     ) -> T:
-        """Run a step of `length` transactions, without transactions that were executed before."""
+        """Run a step of `length` transactions, and skip those that were executed before."""
         done = await self.executed(step)
         for transaction in done:
             self._session.output.note(
@@ -84,7 +84,7 @@ class PublishJournal:
     async def _send_again(self, step: str) -> "list[Executed]":
         """Send the recorded transactions again.
 
-        A transaction that is refused now never executes.
+        A transaction that the chain refuses now can never execute, so it is omitted.
         """
         executed = []
         for transaction in self._sent(step):

@@ -185,7 +185,7 @@ async def upgrades_record(
 ) -> dict[str, Any]:
     """Return the upgrade policy of a package as a flat record, with times in ms since 1970.
 
-    A package that no known lock controls is free.
+    A package without a known lock is free.
     """
     from nexus_tools.contracts import UpgradeLocks, UpgradeMode
 

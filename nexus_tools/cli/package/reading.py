@@ -24,7 +24,7 @@ _PUBLISHED = re.compile(r"0x[0-9a-fA-F]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A loaded package. `framework` returns modules of the framework that it was built for."""
+    """A loaded package. `framework` returns modules of the package's Sui framework."""
 
     package: PackageSource
     framework: Callable[[Address], Sequence[bytes]]
@@ -160,7 +160,7 @@ def _files(folder: Path) -> tuple[bytes, ...]:
 
 
 def sources_in(folder: Path) -> dict[str, str]:
-    """Return Move sources by path. Invalid UTF-8 is replaced, because sources only add comments."""
+    """Return Move sources by path, for names and comments. Invalid UTF-8 is replaced."""
     paths = sorted(path for path in folder.rglob("*.move") if "dependencies" not in path.parts)
     return {
         path.relative_to(folder).as_posix(): path.read_text("utf-8", errors="replace")

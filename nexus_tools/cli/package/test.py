@@ -33,7 +33,7 @@ _COVERAGE_COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The selection of tests by `names` in their titles, and how to run them.
+    """The options of a test run. `names` selects tests by a part of their titles.
 
     `covers` enables line coverage. `coverage_report` is the path of the LCOV file to write.
     """

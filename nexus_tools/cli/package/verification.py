@@ -1,4 +1,4 @@
-"""Local verification of modules, because a network does not say why it refuses modules."""
+"""Local verification of modules, because a network does not explain why it refuses modules."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -33,7 +33,7 @@ async def verify(
 ) -> None:
     """Verify compiled modules against the network's versions of their dependencies.
 
-    Raises `module_refused` if they do not link, or violate a rule of Move or Sui.
+    Raises `module_refused` if the modules do not link, or violate a rule of Move or Sui.
     """
     from nexus_tools.sui.types.object import MovePackage
 

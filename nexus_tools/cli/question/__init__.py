@@ -1,4 +1,4 @@
-"""The command group `nexus-tools question`: questions of workflows to users.
+"""The command group `nexus-tools question`: questions that workflows ask users.
 
 The commands are in `questions`.
 """

@@ -36,9 +36,9 @@ _COLUMNS = {
 async def list_questions(session: Session, *, all_accounts: bool) -> None:
     """List the open questions to the wallet, the oldest first.
 
-    The list comes from events, so it only goes back as far as the node keeps events. With --json:
-    `invocation`, `answerer`, `question`, `requester`, `execution`, `workflow`, `asked_at_ms` and
-    `deadline_ms`.
+    The list comes from events, so it only goes back as far as the node keeps events. With
+    --json, the fields are `invocation`, `answerer`, `question`, `requester`, `execution`,
+    `workflow`, `asked_at_ms` and `deadline_ms`.
     """
     async with session.nexus(signing=False) as nexus:
         who = None if all_accounts else session.own_address()

@@ -91,8 +91,9 @@ async def cancel(session: Session, schedule: str) -> None:
     """Cancel a SCHEDULE and withdraw its remaining funds.
 
     The funds include leftovers of ended executions. The command also deletes the schedule, which
-    refunds its storage deposit. A running execution continues unless you cancel it first. After its
-    end, run the same command again to collect its leftovers and delete the schedule.
+    refunds its storage deposit. A running execution continues unless you cancel it first. After the
+    end of the execution, run the same command again to collect its leftovers and delete the
+    schedule.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -117,8 +118,8 @@ async def cancel(session: Session, schedule: str) -> None:
     is_deleted = any(event.type.name == "ScheduleDeleted" for event in sent.events)
     if not (is_deleted or session.dry_run):
         session.output.note(
-            "an execution is still running. After its end, run the same command again to collect"
-            " its leftover funds. To stop the execution, cancel it"
+            "an execution is still running. When it has ended, run the same command again to"
+            " collect its leftover funds. To stop the execution, cancel it"
         )
 
 

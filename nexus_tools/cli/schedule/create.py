@@ -81,12 +81,12 @@ async def command(
     """Schedule executions of the workflow FQN, paid from funds that you deposit now.
 
     Pass one of --every, --cron, --at and --on-event. A leader, or any other account, starts a due
-    execution. The schedule repays this account (the keeper) its cost, and pays it the keeper fee.
-    Unspent funds of an execution are refunded. Planned times that pass while an execution runs are
-    skipped. One execution makes up for several missed times. With --max-delay, times that are too
-    late are skipped.
+    execution. The schedule repays the cost of this account (the keeper), and also pays the keeper
+    fee. Unspent funds of an execution are refunded. Planned times that pass while an execution runs
+    are skipped. After several missed times, only one execution starts. With --max-delay, times that
+    are too late are skipped.
 
-    With --json: `schedule`, `workflow`, `when`, `next_at_ms`, `funds_mist`,
+    With --json, the fields are `schedule`, `workflow`, `when`, `next_at_ms`, `funds_mist`,
     `funds_per_execution_mist` and `leaders`.
     """
     values = read_inputs(inputs)
@@ -129,7 +129,7 @@ def _asked(fqn: str, done: "CreatedSchedule", given: dict[str, Any]) -> str:
 
 
 def _missing_inputs(document: "Document", values: dict[str, Any], group: str | None) -> list[str]:
-    """Return the missing inputs of the named entry group, or of the only one."""
+    """Return the missing inputs of the named entry group, or of the only entry group."""
     from nexus_tools.workflow import entry_values
 
     groups = [item for item in document.groups() if group in (None, item.name)]
@@ -167,7 +167,7 @@ def _said(**options: Any) -> dict[str, Any]:
 
 
 def _terms_of(done: "CreatedSchedule") -> dict[str, Any]:
-    """Return the terms of the simulation, to send them unchanged."""
+    """Return the simulated terms, so that the transaction has the same terms."""
     names = ("leaders", "funds_per_execution_mist", "max_prices_mist", "max_outcome_bytes")
     return {name: getattr(done, name) for name in names}
 

@@ -41,8 +41,8 @@ async def extend(
     """Plan more executions of a SCHEDULE. A finished schedule continues.
 
     --cron and --at add times to a schedule that was created with --cron or --at. A schedule has at
-    most 256 planned times, not counting past times. With --json: `schedule`, `added`,
-    `until_ms` and `max_executions`.
+    most 256 planned times, not counting past times. With --json, the fields are `schedule`,
+    `added`, `until_ms` and `max_executions`.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -84,7 +84,7 @@ def _check(
 def _more_times(
     found: "ScheduleOverview", cron: str | None, time_zone: str | None, texts: tuple[str, ...]
 ) -> tuple[int, ...]:
-    """Return the times to add. A cron expression adds as many times as the schedule can take."""
+    """Return the times to add. A cron expression fills the schedule up to its limit."""
     from nexus_tools.contracts.move_bindings.workflows.timing import Plan
     from nexus_tools.registry import cron_times
 
@@ -98,14 +98,14 @@ def _more_times(
             "planned_times_full",
             f"the schedule {found.schedule.id} already has {len(found.remaining_times)} planned"
             " times",
-            hint=f"Extend it after {units.utc(found.remaining_times[0])}, when one time has passed."
-            " A schedule has at most 256 planned times.",
+            hint="Extend the schedule after its next planned time,"
+            f" {units.utc(found.remaining_times[0])}. A schedule has at most 256 planned times.",
         )
     return times[: found.free_times]
 
 
 def _limit(found: "ScheduleOverview", count: int | None) -> int | None:
-    """Return the new limit: the old limit, or the started executions if more, plus `count`."""
+    """Return the new limit: `count` plus the larger of old limit and started executions."""
     if count is None:
         return None
     limit = found.order.max_executions

@@ -39,9 +39,10 @@ async def list_schedules(session: Session) -> None:
     """List the wallet's schedules that are not deleted, the oldest first.
 
     The list comes from events, so it only goes back as far as the node keeps events. With
-    --json: `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `started`, `running`, `failures`,
-    `missed`, `funds_mist`, and `collectable_mist`, the part of the funds that comes from ended
-    executions. `missed` counts the planned times that were skipped since the last execution.
+    --json, the fields are `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `started`,
+    `running`, `failures`, `missed`, `funds_mist` and `collectable_mist` (the part of the funds that
+    comes from ended executions). `missed` counts the planned times that were skipped since the last
+    execution.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
@@ -68,7 +69,7 @@ async def list_schedules(session: Session) -> None:
 async def show(session: Session, schedule: str, limit: int) -> None:
     """Show a SCHEDULE, its terms, and the executions it started, the newest first.
 
-    With --json, in addition to the fields of `list`: `when`, `max_late_ms`,
+    With --json, the fields of `list` are followed by `when`, `max_late_ms`,
     `funds_per_execution_mist`, `keeper_fee_mist`, `overlaps`, `max_failures`, `max_executions`,
     `leaders` and `executions`.
     """
@@ -120,7 +121,7 @@ async def show(session: Session, schedule: str, limit: int) -> None:
 
 
 def schedule_document(found: "ScheduleOverview") -> dict[str, Any]:
-    """Return a schedule as JSON, in MIST and ms. `running` excludes ended executions."""
+    """Return a schedule as JSON, in MIST and ms. `running` counts executions that did not end."""
     return {
         "schedule": str(found.schedule.id),
         "workflow": str(found.workflow.fqn),

@@ -72,7 +72,7 @@ _OPTIONS = (
 
 
 MAX_MS = 2**64 - 1
-"""The last millisecond that the chain counts."""
+"""The maximum timestamp on chain, in ms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,10 @@ class When:
         self.timing(0)
 
     def timing(self, now_ms: int) -> "Timing":
-        """Return the timing of the options at `now_ms`. Raises `time_passed`, and as `check`."""
+        """Return the timing of the options for the current time `now_ms`.
+
+        Raises `time_passed` and the errors of `check`.
+        """
         from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 
         until_ms = parse_time(self.until) if self.until else None
@@ -142,7 +145,7 @@ class When:
 
 
 def timing_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command with the timing options: it gets a `When` as `when`."""
+    """Decorate a command with the timing options to receive a `When` as `when`."""
 
     @functools.wraps(command)
     def gathering(*args: Any, **options: Any) -> Any:

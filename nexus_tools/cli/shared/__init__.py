@@ -1,1 +1,1 @@
-"""Parts that several command groups use. Start with the group that imports them."""
+"""Modules that several command groups share."""

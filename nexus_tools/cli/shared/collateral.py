@@ -30,7 +30,7 @@ facts in MIST and in ms since 1970."""
 
 
 def collateral_document(collateral: "Collateral", now_ms: int) -> dict[str, Any]:
-    """Return a collateral and its terms as JSON. Claimed collateral has no terms."""
+    """Return collateral and its terms as JSON. Claimed collateral does not have terms."""
     gone, at_ms = collateral.is_claimed, collateral.claimable_at_ms
     return {
         "collateral_mist": collateral.balance_mist,
@@ -79,7 +79,7 @@ class Suspension:
     message: str
     remedy: str
     reason: str | None
-    """The reason of the last slash, or None if the node no longer has its event."""
+    """The reason for the last slash, or None if the node no longer stores its event."""
 
     def __str__(self) -> str:
         return f"{self.message}. Run `{self.remedy}` to restore it"
@@ -88,7 +88,7 @@ class Suspension:
 async def find_suspensions(
     service: "PackageClient", owned: "Sequence[Tool | Leader]"
 ) -> tuple[Suspension, ...]:
-    """Return the suspensions of tools and leaders. Events are read only if one is suspended."""
+    """Return suspensions of tools and leaders. Events are read only if there is a suspension."""
     from nexus_tools.contracts import event_filter, parse_event
     from nexus_tools.contracts.move_bindings.collateral import Slashed
     from nexus_tools.sui.client import past_events

@@ -19,14 +19,14 @@ def warn_before_execution(
     group: str | None,
     duration_ms: int,
 ) -> None:
-    """Warn of anything that is known to keep an execution from completing."""
+    """Warn about every known problem that prevents the completion of an execution."""
     _warn_of_values(session.output, workflow.document)
     with suppress(UsageError):  # starting the execution reports the error
         _warn_of_waiting(session.output, workflow.document, inputs, group, duration_ms)
 
 
 def _warn_of_values(output: Output, document: "Document") -> None:
-    """Warn of remote values, because an execution fails unless its leader fetches them."""
+    """Warn about remote values, because an execution fails unless its leader fetches them."""
     from nexus_tools.workflow import Storage
 
     for constant in document.defaults:
@@ -34,7 +34,7 @@ def _warn_of_values(output: Output, document: "Document") -> None:
             output.warn(
                 plain(
                     f"the value of {constant.target} is stored in {constant.storage.value}. Name a"
-                    " leader that fetches values from there"
+                    " leader that fetches values from this storage"
                 )
             )
 
@@ -46,7 +46,7 @@ def _warn_of_waiting(
     group: str | None,
     duration_ms: int,
 ) -> None:
-    """Warn of waits that exceed the deadline of the execution."""
+    """Warn about waits that exceed the deadline of the execution."""
     from nexus_tools.workflow import entry_values, max_waiting_ms, select_entry_group
 
     values = entry_values(document, select_entry_group(document, group), inputs)

@@ -1,4 +1,4 @@
-"""Ownership offers: of a tool name, a leader, or the administration."""
+"""Ownership offers for a tool name, a leader, or the admin role."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,8 @@ CANCEL_OFFER = click.option("--cancel", is_flag=True, help="Withdraw the offer."
 def offer_recipient(session: Session, recipient: str | None, *, cancel: bool) -> "Address | None":
     """Return the address that receives an offer, or None to withdraw the offer.
 
-    Raises `offer_recipient_missing` unless exactly one of both is given, and `offer_to_owner`.
+    Raises `offer_recipient_missing` unless exactly one of `recipient` and `cancel` is set, and
+    `offer_to_owner`.
     """
     if (recipient is None) != cancel:
         raise UsageError(
@@ -51,7 +52,7 @@ def describe_offer(what: str, recipient: str | None) -> str:
 async def list_offers(nexus: "Nexus", address: "Address") -> list[dict[str, str]]:
     """Return the offers to an address as JSON: `kind`, `name`, `owner`, and the `accept` command.
 
-    Offers are found in the events that the node keeps.
+    The function finds offers in the events that the node stores.
     """
     from nexus_tools.contracts import event_filter, parse_event
     from nexus_tools.contracts.move_bindings.owner import OwnershipOffered

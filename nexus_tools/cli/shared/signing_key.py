@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _NEW = click.Path(dir_okay=False, path_type=Path)
 KEY = click.argument("key", metavar="FILE|KEY")
-"""A key: the file that contains it, or its public key."""
+"""A key, specified by the file that contains it, or by its public key."""
 
 
 def read_public_key(text: str) -> bytes:
@@ -65,7 +65,7 @@ def signing_key_group(
         "--signer",
         "owner",
         metavar=signer,
-        help="Also print the line that lists this signer's key in a file.",
+        help="Also print the line that a file of accepted keys needs for this signer.",
     )
     @offline_command
     def show(session: Session, file: Path, owner: str | None) -> None:

@@ -18,10 +18,10 @@ _AT_ONCE = 64
 
 
 async def healths(tools: "Sequence[Tool]") -> list[str]:
-    """Return the problem of each tool, or an empty string for a healthy one.
+    """Return the problem of each tool, or an empty string for a healthy tool.
 
-    An on-chain tool has no server and is always healthy. If only a Leader trusts a tool's
-    certificate, the result is a problem.
+    An on-chain tool has no server and is always healthy. If this machine does not trust a
+    tool's certificate, the function reports a problem, even if Leaders trust the certificate.
     """
     slots = asyncio.Semaphore(_AT_ONCE)
     async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:

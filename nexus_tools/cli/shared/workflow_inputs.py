@@ -22,7 +22,7 @@ INPUTS = click.option(
 
 
 def read_inputs(options: Sequence[str]) -> dict[str, Any]:
-    """Parse inputs by name. Raises `input_malformed`, `input_duplicate`, or as `read_option`."""
+    """Parse inputs by name. Raises `input_malformed`, `input_duplicate` or `read_option` errors."""
     found: dict[str, Any] = {}
     for option in options:
         for name, value in _named(option).items():
@@ -61,7 +61,7 @@ def _value(text: str) -> Any:
 
 
 def explained(error: NexusError, given: Mapping[str, Any]) -> NexusError:
-    """Return the error with a hint at the option that helps. `given` maps names to inputs."""
+    """Return the error with a hint that names an option. `given` maps names to inputs."""
     if error.code == "input_missing":
         options = " ".join(f"--input {name}=VALUE" for name in error.details["inputs"])
         error.hint = f"Pass {options}."

@@ -1,4 +1,4 @@
-"""The commands on a tool's collateral: unregister, cancel, claim, re-register, and top up."""
+"""The commands for a tool's collateral: unregister, cancel, claim, re-register, and top up."""
 
 from typing import TYPE_CHECKING
 
@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 @click.argument("fqn", shell_complete=complete_fqns)
 @transaction_command
 async def unregister(session: Session, fqn: str) -> None:
-    """Unregister the tool FQN. It stops accepting invocations.
+    """Unregister the tool FQN. The tool stops accepting invocations.
 
-    The collateral can be claimed after the unregistration delay. The FQN stays taken.
+    The collateral can be claimed after the unregistration delay. The FQN stays reserved for the
+    owner.
     """
     await _act(session, fqn, lambda tools, name: tools.unregister(name), describe_unregistration)
     if not (session.dry_run or session.output.as_json):

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 _CHECKS = {
     "tool_not_registered": "the tool was no longer active on chain",
-    "definition_mismatch": "the on-chain definition is invalid, or differs from the served one",
+    "definition_mismatch": (
+        "the on-chain definition is invalid, or differs from the definition that the tool serves"
+    ),
     "input_invalid": "the leader or the tool rejected the input, which violates the input schema",
     "unreachable": "the tool's URL did not respond during the leader's window",
     "timed_out": "the tool did not respond within its timeout",
@@ -22,12 +24,12 @@ _CHECKS = {
     "output_too_large": "the answer is larger than the maximum outcome size that was paid for",
     "unauthorized": "the tool rejected the call of this leader",
     "refused": "the leader does not work for this tool",
-    "overloaded": "the leader was at its limit of pending invocations",
+    "overloaded": "the leader had reached its limit of pending invocations",
 }
 _SETTLED = "the answer matches the output schema and fits the size that was paid for"
 _SETTLED_AND_DELETED = (
-    "the leader checked the answer against the output schema. It cannot be checked again, because"
-    " the invocation was deleted"
+    "the leader checked the answer against the output schema. The answer cannot be checked again,"
+    " because the invocation was deleted"
 )
 _EXPIRED = "no leader closed the invocation before the last window ended"
 _OPEN = "the invocation is still open: a leader may close it"
@@ -85,7 +87,7 @@ def _document(
 def _decided(
     history: "InvocationHistory", now_ms: int, invalid: "OutputInvalidError | None"
 ) -> dict[str, Any]:
-    """Return the state, and the check that led to it."""
+    """Return the invocation's state, and the check that determined the state."""
     from nexus_tools.contracts.move_bindings import invocation as moves
 
     if settled := history.find(moves.InvocationSettled):
@@ -151,7 +153,7 @@ def _did(
 
 
 def _money(history: "InvocationHistory") -> dict[str, Any]:
-    """Return how the prepaid amount was spent, in MIST, with None for open amounts."""
+    """Return the parts of the prepaid amount in MIST. Amounts that are not settled are None."""
     from nexus_tools.contracts.move_bindings import invocation as moves
 
     settled = history.find(moves.InvocationSettled)
@@ -182,7 +184,7 @@ def _journals(session: Session, history: "InvocationHistory") -> list[dict[str, 
     return found
 
 
-# --- For people
+# --- Text output
 
 _LABELS = ("invocation", "tool", "requester", "state", "variant", "reason", "detail", "check")
 _DID = {

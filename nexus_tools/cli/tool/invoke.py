@@ -72,8 +72,8 @@ async def command(
     """Invoke the tool FQN on chain, wait for a leader to close it, and print the outcome.
 
     An invocation names one or two leaders, in order of preference. The command takes the first
-    active leaders that the tool accepts, from --leader, or else from the setting `leaders`. Without
-    both, it chooses leaders by their track record.
+    active leaders that the tool accepts, from --leader, or else from the setting `leaders`. If both
+    are missing, it chooses leaders by their track record.
 
     The unused part of the prepaid amount is refunded when the invocation is closed. The exit code
     is 1 if the invocation fails, and 7 if the answer violates the tool's output schema. For a
@@ -97,7 +97,7 @@ async def command(
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_MAX_OUTCOME_BYTES, tool.min_outcome_bytes)
         cost = await nexus.invocations.quote(tool, values, max_outcome_bytes)
-        most = cost if max_cost is None else min(cost, max_cost)  # never more than the prompt shows
+        most = cost if max_cost is None else min(cost, max_cost)  # at most the amount in the prompt
         terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": most}
         by = f"by the leader {', or else by '.join(map(str, leaders))}"
         with terminable():
@@ -122,7 +122,7 @@ async def command(
 async def _choose_leaders(
     session: Session, nexus: "Nexus", tool: "Tool", leader_names: tuple[str, ...]
 ) -> "tuple[Address, ...]":
-    """Return the leaders to name. Raises `no_leader`, or the errors of finding named leaders."""
+    """Return leaders for the invocation. Raises `no_leader`, or the errors of `find_leaders`."""
     own = (
         await find_leaders(nexus.leaders, leader_names)
         if leader_names
@@ -165,7 +165,7 @@ def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
 
 
 def _check_inputs(tool: "Tool", inputs: dict[str, Any]) -> None:
-    """Validate inputs like the leader. Raises `input_invalid`."""
+    """Validate inputs with the leader's checks. Raises `input_invalid`."""
     from nexus_tools.tool import InterfaceValidator
 
     validator = InterfaceValidator(tool.definition.parse())
@@ -186,7 +186,8 @@ async def _finish(
 ) -> None:
     """Wait for the outcome, and print it with the total cost.
 
-    Raises `InvocationFailedError` or `OutputInvalidError`. Does not delete an invalid answer.
+    Raises `InvocationFailedError` or `OutputInvalidError`. The function does not delete an
+    invocation with an invalid answer.
     """
     from nexus_tools.registry import InvocationFailedError, OutputInvalidError
     from nexus_tools.sui.types.address import Address

@@ -38,7 +38,10 @@ async def add(session: Session, fqn: str, key: str) -> None:
 @KEY
 @transaction_command
 async def remove(session: Session, fqn: str, key: str) -> None:
-    """Remove a key of the tool FQN. Add the next key first, and wait until leaders know it."""
+    """Remove a key of the tool FQN.
+
+    Add the tool's next key first, and wait until leaders use it.
+    """
     await _change(session, fqn, key, signs=False)
 
 

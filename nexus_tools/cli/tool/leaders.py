@@ -33,9 +33,9 @@ def command() -> None:
 @_LEADER
 @transaction_command
 async def add(session: Session, fqn: str, which: str) -> None:
-    """Accept LEADER for future invocations of the tool FQN. Requires the owner's key.
+    """Accept LEADER for future invocations of the tool FQN.
 
-    A tool that accepted all leaders then accepts only LEADER.
+    The command requires the owner's key. A tool that accepted all leaders then accepts only LEADER.
     """
     await _change(session, fqn, which, is_added=True)
 
@@ -45,9 +45,9 @@ async def add(session: Session, fqn: str, which: str) -> None:
 @_LEADER
 @transaction_command
 async def remove(session: Session, fqn: str, which: str) -> None:
-    """Remove LEADER from the tool FQN's list. Existing invocations that name it stay.
+    """Remove LEADER from the tool FQN's list. Existing invocations of LEADER stay valid.
 
-    Requires the key of the owner or of an operator.
+    The command requires the key of the owner or of an operator.
 
     A tool with an empty list does not accept any leader, so it cannot be invoked.
     """
@@ -60,7 +60,7 @@ async def remove(session: Session, fqn: str, which: str) -> None:
 async def open_to_all(session: Session, fqn: str) -> None:
     """Accept all leaders for the tool FQN, which must not have a price.
 
-    Requires the owner's key.
+    The command requires the owner's key.
     """
     await change_list(
         session, fqn, lambda tools: tools.accept_any_leader(fqn), f"{fqn} accepts all leaders", {}

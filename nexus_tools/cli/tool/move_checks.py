@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _FUNDS_MIST = 10_000 * units.MIST_PER_SUI
 
 Row = tuple[str, "Check"]
-"""The file of a definition, which is empty for a check of the package, and a check."""
+"""The name of a definition file, or an empty string for a package check, and the check."""
 
 
 async def check_move_project(

@@ -25,7 +25,7 @@ def command() -> None:
 @_WHO
 @transaction_command
 async def add(session: Session, fqn: str, account: str) -> None:
-    """Add an operator to the tool FQN. Pass its address or the alias of its key."""
+    """Add an operator to the tool FQN, by its address or by the alias of its key."""
     operator = session.address_of(account)
     done, facts = f"{account} is now an operator of {fqn}", {"operator": str(operator)}
     await change_list(session, fqn, lambda tools: tools.add_operator(fqn, operator), done, facts)
@@ -36,7 +36,7 @@ async def add(session: Session, fqn: str, account: str) -> None:
 @_WHO
 @transaction_command
 async def remove(session: Session, fqn: str, account: str) -> None:
-    """Remove an operator from the tool FQN. Pass its address or the alias of its key."""
+    """Remove an operator from the tool FQN, by its address or by the alias of its key."""
     operator = session.address_of(account)
     done, facts = f"{account} is no longer an operator of {fqn}", {"operator": str(operator)}
     await change_list(session, fqn, lambda tools: tools.remove_operator(fqn, operator), done, facts)

@@ -65,17 +65,18 @@ async def command(
     """Show INVOCATION and its outcome from the chain.
 
     The unused part of the prepaid amount was refunded when the invocation was closed. If no leader
-    closed it in time, --delete closes it and refunds everything. If the answer violates the tool's
-    output schema, the exit code is 7.
+    closed the invocation in time, --delete closes it and refunds the whole prepaid amount. If the
+    answer violates the tool's output schema, the exit code is 7.
 
     --explain explains the outcome from the events on chain and from the journals of your stopped
-    Leaders. It also works for deleted invocations.
+    Leaders. The explanation also works for deleted invocations.
 
-    With --explain --json: `state`, the deciding `check`, `steps`, `windows`, `money` and
-    `journals`. Each step has `event`, `at_ms`, `signed_by`, `leader` and `digest`. Each window has
-    `leader`, `begins_at_ms`, `ends_at_ms` and `did`: `closed`, `missed`, `not_needed`, `has_time`
-    or `waits`. If the answer violates the output schema, `broken` has the `schema` and `failures`.
-    Each failure has the port (`pointer`), the problem (`message`) and the keyword (`rule`).
+    With --explain --json, the fields are `state`, `check` (the deciding check), `steps`, `windows`,
+    `money` and `journals`. Each step has `event`, `at_ms`, `signed_by`, `leader` and `digest`. Each
+    window has `leader`, `begins_at_ms`, `ends_at_ms` and `did`, which is `closed`, `missed`,
+    `not_needed`, `has_time` or `waits`. If the answer violates the output schema, `broken` has the
+    `schema` and `failures`. Each failure has the port (`pointer`), the problem (`message`) and the
+    keyword (`rule`).
     """
     from nexus_tools.registry import OutputInvalidError
     from nexus_tools.sui.types.address import Address

@@ -82,7 +82,7 @@ async def accept(session: Session, name: str) -> None:
             lambda tools: tools.accept(name),
             question=lambda simulated: confirmation_prompt(
                 f"{done}. You receive the payouts. The operators and keys are removed, and signed"
-                " answers are not required. URLs, prices and leaders stay",
+                " answers are not required. URLs, prices and leaders stay unchanged",
                 simulated,
             ),
         )
@@ -127,7 +127,7 @@ def _show(output: Output, versions: "Sequence[Tool]") -> None:
 
 
 def _warn(output: Output, shown: "Sequence[Tool]", found: "Sequence[Tool]") -> None:
-    """Warn of changes that the former owner made after the tools were shown."""
+    """Warn about changes that the former owner made after the tools were shown."""
     stays = {_stays(tool) for tool in shown}
     for tool in found:
         if _stays(tool) not in stays:

@@ -32,9 +32,10 @@ CHECK_DOMAIN = click.option(
 async def command(session: Session, *, name: str, check: bool) -> None:
     """Print the document with which a domain confirms that you own its names.
 
-    Write DOMAIN as in FQNs: xyz.example. With --check, the command does not print the document. It
-    queries the domain without the cache, and fails unless the domain lists the owner of the tool
-    FQN. For a DOMAIN or an unregistered tool, the domain must list you.
+    Write DOMAIN in the order of FQNs, for example xyz.example. With --check, the command does not
+    print the document. Instead, it queries the domain without the cache, and fails unless the
+    domain lists the owner of the tool FQN. For a DOMAIN or an unregistered tool, the domain must
+    list you.
     """
     from nexus_tools.tool import ToolFqn, proof_hosts
 
@@ -96,7 +97,7 @@ def _wallet(session: Session) -> "Address":
 
 
 def _write(session: Session, nexus: "Nexus", hosts: tuple[str, ...]) -> None:
-    """Print the document with the wallet's address, not the on-chain owner's."""
+    """Print the document with the wallet's address instead of the on-chain owner's address."""
     from nexus_tools.tool import PROOF_PATH, DomainOwners, RegistryOwners
 
     place = nexus.deployment.chain_id, str(nexus.deployment.tool_registry)
@@ -104,7 +105,8 @@ def _write(session: Session, nexus: "Nexus", hosts: tuple[str, ...]) -> None:
     click.echo(DomainOwners((owners,)).text())
     where = ", or for all names below it at ".join(f"https://{host}{PROOF_PATH}" for host in hosts)
     session.output.note(
-        f"publish this at {where}. If a document exists there, add this entry to its `registries`"
+        f"publish this document at {where}. If a document exists there, add this entry to its"
+        " `registries`"
     )
 
 

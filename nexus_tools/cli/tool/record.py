@@ -111,7 +111,7 @@ def tool_in_words(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def ports(document: dict[str, Any]) -> dict[str, str]:
-    """Return a line for the inputs and a line for each variant. Empty if a schema is invalid."""
+    """Return a line for the inputs and for each variant, or no lines for an invalid schema."""
     from nexus_tools.tool import port_summary, variants
 
     try:

@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 @click.option(
     "--builtin",
     is_flag=True,
-    help="Register the tools `ask` and `wait` of the package. Requires the key that published it.",
+    help="Register the tools `ask` and `wait` of the package."
+    " Requires the key that published the package.",
 )
 @click.option(
     "--package",
@@ -76,7 +77,7 @@ async def command(
     check: bool,
     skip_validation: bool,
 ) -> None:
-    """Register tools, and lock the collateral of each.
+    """Register tools, and lock collateral for each tool.
 
     With --url, the command checks the health and the definition of each tool. --check also invokes
     the tool, except with --dry-run. `nexus-tools tool validate` runs all checks.
@@ -89,7 +90,8 @@ async def command(
     again to register the rest.
 
     Register an on-chain tool with the wallet that owns the Publisher of its module. An on-chain
-    tool with a price may accept all leaders, because one transaction has its answer and payment.
+    tool with a price may accept all leaders, because one transaction contains the answer and the
+    payment.
     """
     if (url is not None) + (from_meta is not None) + builtin != 1:
         sources = "--url URL, --from-meta FILE or --builtin"
@@ -115,7 +117,7 @@ async def _own(session: Session) -> "tuple[ToolDefinition, ...]":
 
 @dataclass(frozen=True, slots=True)
 class _Registered:
-    """The results for all tools, and the transactions."""
+    """The results of the registration for all tools, and its transactions."""
 
     tools: "tuple[RegisteredTool, ...]"
     sent: "tuple[Sent, ...]"
@@ -184,7 +186,7 @@ async def _carry_out(
 async def _in_steps(
     output: Output, service: "ToolRegistry", registrations: "Sequence[Registration]"
 ) -> _Registered:
-    """Register in as many transactions as needed, and report the progress after each."""
+    """Register in as many transactions as needed, and report progress after each transaction."""
     done = _Registered((), ())
     try:
         async for result in service.register_all(*registrations):
@@ -207,7 +209,7 @@ def _tell_progress(output: Output, done: int, total: int) -> None:
 
 
 def _warn_of_prices(output: Output, done: _Registered, price: int | None) -> None:
-    """Warn of unexpected prices: unchanged prices, and prices of new versions."""
+    """Warn about unexpected prices: unchanged prices, and prices of new versions."""
     for tool in done.tools:
         change = f"Run `nexus-tools tool update {tool.fqn} --price SUI` to change it"
         cost = units.sui(tool.price_mist)
@@ -218,7 +220,7 @@ def _warn_of_prices(output: Output, done: _Registered, price: int | None) -> Non
 
 
 def _warn_of_domains(output: Output, definitions: "Sequence[ToolDefinition]") -> None:
-    """Warn of names in domains that cannot be proved."""
+    """Warn about names in domains whose ownership cannot be proved."""
     from nexus_tools.tool import ASK, WAIT, proof_hosts
 
     fqns = [definition.fqn for definition in definitions if str(definition.fqn) not in (ASK, WAIT)]

@@ -18,7 +18,7 @@ async def change_list(
     done: str,
     facts: dict[str, Any],
 ) -> None:
-    """Confirm and execute `verb` on the tool FQN, and report it as `done`."""
+    """Confirm and execute `verb` on the tool FQN, and report the result with the text `done`."""
     async with session.nexus() as nexus:
         sent = await confirm_and_execute(
             session,

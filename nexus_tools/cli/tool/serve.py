@@ -25,7 +25,7 @@ from nexus_tools.cli.framework import (
 def command(session: Session, *, target: str, reload: bool, serving: ServerOptions) -> None:
     """Serve the tools of TARGET until Ctrl-C.
 
-    TARGET is `package.module`, `path/to/file.py`, or an attribute of one: `tools.py:add`.
+    TARGET is `package.module`, `path/to/file.py`, or an attribute in them, such as `tools.py:add`.
     """
     if reload:
         _reload(target, serving, session.output)
@@ -38,14 +38,14 @@ def command(session: Session, *, target: str, reload: bool, serving: ServerOptio
 def _reload(target: str, serving: ServerOptions, output: Output) -> None:
     """Serve in a child process, and restart it whenever a Python file changes.
 
-    It watches the folder of the file, or the working directory for a module. If a file has an
-    error, the error is shown and the next change starts the server again.
+    The command watches the folder of the file, or the working directory for a module. If a file has
+    an error, the error is shown and the next change starts the server again.
     """
     import logging
 
     from watchfiles import PythonFilter, run_process
 
-    logging.getLogger("watchfiles").setLevel(logging.ERROR)  # it logs Ctrl-C as a warning
+    logging.getLogger("watchfiles").setLevel(logging.ERROR)  # Ctrl-C is a warning there
     place = target.partition(":")[0]
     folder = Path(place).resolve().parent if place.endswith(".py") else Path.cwd()
     command = child_command("tool", "serve", target, *serving.arguments())

@@ -25,7 +25,7 @@ def check_tool_url(session: Session, url: str) -> None:
     try:
         network = session.network()
     except NexusError:
-        return  # without a network, the URL cannot be its node
+        return  # without a network, the URL cannot be the network's node
     if _host_and_port(url) == _host_and_port(network.url):
         raise UsageError(
             "url_invalid",

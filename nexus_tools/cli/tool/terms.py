@@ -61,7 +61,7 @@ class Terms:
 
 
 def registration_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that registers tools: it gets `Terms` as `terms`."""
+    """Decorate a command that registers tools to receive `Terms` as `terms`."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -179,7 +179,7 @@ async def _ask_leaders(session: Session, nexus: "Nexus", fqn: str) -> "tuple[Add
 
 
 def _offer_key(session: Session, fqn: str) -> bytes:
-    """Return the public key of the key that signs for this tool, and create it if needed."""
+    """Return the public key of this tool's signing key, and create the key if necessary."""
     from nexus_tools.registry import signing_key_missing_error
 
     file = session.settings.data_directory / "signing_keys" / f"{fqn}.pem"

@@ -80,7 +80,7 @@ async def command(
     """Change the tool FQN in one transaction. Pending invocations keep their terms.
 
     The owner may change everything. An operator may change the URL, the timeout, the price and the
-    minimum outcome size. Schemas cannot change. To change them, register the next version.
+    minimum outcome size. Schemas cannot change. To change schemas, register the next version.
 
     When the package of an on-chain tool is upgraded, use --from-meta and --package to update its
     function and arguments. The witness type never changes.
@@ -123,7 +123,7 @@ async def command(
 
 
 def _changes(tool: "Tool", definitions: "Sequence[ToolDefinition]", name: str) -> dict[str, Any]:
-    """Return the differences between a definition and the registered one.
+    """Return the differences between a definition and the registered definition.
 
     Raises `definitions_missing` if no definition has the tool's FQN, and `definition_differs` if
     the schemas differ.
@@ -154,7 +154,7 @@ def _shown(value: Any) -> Any:
 async def _check_moved(
     session: Session, tool: "Tool", url: str, ca_file: Path | None, *, invoke: bool
 ) -> None:
-    """Check the running tool at its new URL. Its function runs only with `invoke`.
+    """Check the running tool at its new URL. The tool's function runs only with `invoke`.
 
     Raises `definition_invalid`, `tool_unreachable`, `tool_validation_failed`, `not_a_tool`, or
     `served_definition_differs` for another tool.

@@ -26,12 +26,14 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-",
 async def command(session: Session, place: str, ca_file: Path | None) -> None:
     """Check that the tool at URL follows the protocol, with real tool calls.
 
-    The command invokes the tool twice. The first input is valid, so it runs the tool's function.
-    The tool must reject the second input. The command prefers `examples` of the input schema. The
-    exit code is 7 if a check fails, and 6 if the tool does not respond.
+    The command invokes the tool twice. The first input is valid, so the tool's function runs.
+    The tool must reject the second input. The command takes the valid input from the
+    `examples` of the input schema if possible. The exit code is 7 if a check fails, and 6 if the
+    tool does not respond.
 
-    If FOLDER is a Move package, the command checks its on-chain tools. Their definitions are next
-    to Move.toml. It publishes the package on a temporary localnet, where a Leader calls each tool.
+    If FOLDER is a Move package, the command checks its on-chain tools, whose definitions are next
+    to Move.toml. The command publishes the package on a temporary localnet, where a Leader calls
+    each tool.
     """
     from nexus_tools.testing.move_project import is_move_project
 
@@ -89,7 +91,7 @@ async def _move_project(session: Session, folder: Path) -> None:
 
 
 async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "Check":
-    """Return the check. If the URL is the root of a server, hint at the URLs of its tools."""
+    """Return the check. For the root URL of a server, add a hint with the URLs of its tools."""
     from nexus_tools.cli.tool.served_definitions import served_urls
 
     if (check.name, check.status) != ("health", "failed"):
@@ -106,9 +108,9 @@ async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "
 async def require_conforming(
     session: Session, url: str, http: "httpx.AsyncClient", *, invoke: bool
 ) -> None:
-    """Check a running tool before its URL is published. Raises as `require_passed`.
+    """Check a running tool before its URL is published. Raises `require_passed` errors.
 
-    Its function runs only with `invoke`, and never in a dry run.
+    The tool's function runs only with `invoke`, and never in a dry run.
     """
     from nexus_tools.tool_server import check_tool
 

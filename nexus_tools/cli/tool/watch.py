@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nexus_tools.sui.client import EventRecord
     from nexus_tools.tool import ToolFqn
 
-# Long fields are shown by `tool show`. In a line they would hide the event.
+# The line of an event omits these fields, because some are long. `tool show` shows these fields.
 _HIDDEN = ("transaction", "tool", "object", "fqn", "description")
 
 
@@ -29,12 +29,12 @@ _HIDDEN = ("transaction", "tool", "object", "fqn", "description")
 async def command(session: Session, fqn: tuple[str, ...]) -> None:
     """Follow the events of the tools FQN... until Ctrl-C. Default: all tools.
 
-    It prints a line for each invocation, outcome, update, and change of collateral. While the node
-    is unreachable, the command waits, and does not miss events. After a rollback of the chain, it
-    prints a message and continues.
+    The command prints a line for each invocation, outcome, update, and change of collateral. While
+    the node is unreachable, the command waits, and does not miss events. After a rollback of the
+    chain, it prints a message and continues.
 
-    With --json each line is a document: `event`, `at_ms`, `transaction`, `fqn` and the fields of
-    the Move event.
+    With --json, each line is a JSON document with `event`, `at_ms`, `transaction`, `fqn` and the
+    fields of the Move event.
     """
     from nexus_tools.contracts import event_filter
     from nexus_tools.tool import ToolFqn

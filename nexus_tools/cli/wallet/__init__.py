@@ -37,6 +37,6 @@ PLACES = {
 def command() -> None:
     """Create and select keys, and transfer SUI.
 
-    The commands store keys in a keystore that only you can read, in the format of the Sui CLI. They
-    also use the keys of the Sui CLI and of pysui, without copying them.
+    The commands store keys in a keystore that only you can read, in the format of the Sui CLI. The
+    commands also use the keys of the Sui CLI and of pysui, without copying them.
     """

@@ -29,12 +29,12 @@ _SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
 @ENCRYPT
 @offline_command
 def new(session: Session, alias: str | None, scheme: str, *, encrypt: bool) -> None:
-    """Create a key. Its recovery phrase is shown once and is not stored."""
+    """Create a key. The key's recovery phrase is shown once and is not stored."""
     from nexus_tools.sui.signature import SignatureScheme
 
     wallet = session.settings.open_wallet()
     if alias:
-        wallet.check_alias(alias)  # before prompting for a passphrase
+        wallet.check_alias(alias)  # fails before the prompt for a passphrase
     passphrase = new_passphrase(session, alias) if encrypt else None
     account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()], passphrase=passphrase)
     session.output.done(f"created the key {account.alias} in {wallet.place(account)}")
@@ -89,7 +89,8 @@ def use(session: Session, name: str) -> None:
 async def show(session: Session, name: str | None) -> None:
     """Show the address and balance of the key NAME. Default: the key that signs.
 
-    The balance is the total of the coins and the address balance. Both can pay.
+    The balance is the total of the coins and the address balance. Transactions can pay with both
+    balances.
     """
     found = session.settings.locate_account(name or session.wallet_name)
     async with session.client() as client:

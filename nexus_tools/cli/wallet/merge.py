@@ -11,10 +11,10 @@ from nexus_tools.sui.support import units
 async def merge(session: Session) -> None:
     """Merge the SUI coins of the key that signs into one.
 
-    A transaction can pay with at most 255 coins. Commands of nexus-tools merge coins when they need
-    more, but other programs do not. The coins pay for the gas, but the storage rebate of merged
-    coins is usually higher than the gas. Coins that are worth less than the gas to merge them are
-    not merged.
+    A transaction can pay with at most 255 coins. Commands of nexus-tools merge coins if a payment
+    needs more coins, but other programs do not. The coins pay for the gas, but the storage rebate
+    of merged coins is usually higher than the gas. The command does not merge coins that are worth
+    less than the gas to merge them.
     """
     output = session.output
     async with session.client(signing=True) as client:

@@ -18,7 +18,7 @@ ENCRYPT = click.option(
 
 
 def new_passphrase(session: Session, alias: str | None) -> str:
-    """Return a passphrase for a new key. A prompt asks twice. Raises `passphrase_too_short`."""
+    """Return a new key's passphrase, and prompt for it twice. Raises `passphrase_too_short`."""
     passphrase = session.settings.passphrase
     if passphrase.is_set or passphrase.prompt is None:
         text = passphrase(alias or "that is new")

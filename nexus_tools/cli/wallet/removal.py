@@ -25,7 +25,7 @@ async def remove(session: Session, name: str, *, force: bool) -> None:
     """Delete the key NAME (alias or address), and lose access to everything that it owns.
 
     To back up the key first, run `nexus-tools wallet export NAME`. If the key has SUI on
-    the network, or its balance cannot be read, the command exits with code 4 and keeps the key.
+    the network, or its balance cannot be read, the command exits with code 4.
     """
     found = session.settings.locate_account(name)
     require_own_key(found, "remove", "Remove the key with the program that stores it.")

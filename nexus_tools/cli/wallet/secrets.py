@@ -17,7 +17,7 @@ from nexus_tools.settings import environment
 @click.option(
     "--secret",
     envvar=environment.SECRET,
-    help="Secret of the key. It remains in the shell history. Default: a prompt, or stdin.",
+    help="Secret of the key, which remains in the shell history. Default: a prompt, or stdin.",
 )
 @click.option("--from-sui", is_flag=True, help="Import all keys and networks of the Sui CLI.")
 @ENCRYPT
@@ -28,8 +28,8 @@ def import_key(
     """Import a key: `suiprivkey…`, an entry of a Sui keystore, or a recovery phrase.
 
     With --from-sui, import the keys and networks of the Sui CLI from ~/.sui/sui_config. Existing
-    keys and networks and the well-known networks stay unchanged. With --json: `keys` and
-    `networks`, each with `new`.
+    keys and networks and the well-known networks stay unchanged. With --json,
+    the fields are `keys` and `networks`. An entry was imported if its field `new` is true.
     """
     if from_sui:
         if alias or secret or encrypt:
@@ -80,7 +80,7 @@ def _import_from_sui(session: Session) -> None:
 @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 @offline_command
 def export(session: Session, name: str | None, *, yes: bool) -> None:
-    """Print a key as `suiprivkey…`. Anyone who knows it controls everything that the key owns."""
+    """Print a key as `suiprivkey…`. Anyone who knows the key controls everything that it owns."""
     found = session.settings.locate_account(name)
     hint = "Export the key with the program that stores it, for example `sui keytool export`."
     require_own_key(found, "export", hint)

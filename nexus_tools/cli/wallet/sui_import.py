@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ImportResult(Generic[T]):
-    """An imported network or account, and whether it is `new`."""
+    """A network or account of the Sui CLI. `new` is False if the entry existed before."""
 
     what: T
     new: bool

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.transaction import Argument
 
     _Amount = click.ParamType[int | None]
-else:  # it is generic from click 8.5 on
+else:  # click.ParamType is generic since click 8.5
     _Amount = click.ParamType
 
 _ALL = "all"
@@ -52,9 +52,9 @@ class _AmountOrAll(_Amount):
 async def transfer(session: Session, to: str, amount: int | None, *, deposit: bool) -> None:
     """Send AMOUNT SUI to TO, an address with all 64 digits or the alias of a key.
 
-    Coins and the address balance can pay. The AMOUNT `all` sends everything except the gas. If
-    there are too many coins for one transaction, the command merges them first. If the rest would
-    not cover the gas, the command exits with code 4 before it signs.
+    The payment uses coins and the address balance. The AMOUNT `all` sends everything except the
+    gas. If there are too many coins for one transaction, the command merges them first. If the rest
+    would not cover the gas, the command exits with code 4 before it signs.
     """
     if amount == 0:
         raise UsageError("amount_zero", "expected an amount above 0")
@@ -93,7 +93,7 @@ async def transfer(session: Session, to: str, amount: int | None, *, deposit: bo
 
 @dataclass(frozen=True)
 class _Transferred:
-    """The transactions of a transfer, its amount, and the MIST that `all` leaves behind."""
+    """The transactions of a transfer, its amount, and the MIST that `all` cannot send."""
 
     sent: "Sequence[Sent]"
     amount_mist: int
@@ -131,7 +131,7 @@ class _Transfer:
         return await self.client.merge_coins() if len(coins) > MAX_PAYMENT_COINS else ()
 
     async def _everything(self) -> tuple[int, int]:
-        """Return the MIST of the wallet, and the part that one transaction can send."""
+        """Return the wallet's balance in MIST, and the part that one transaction can send."""
         from nexus_tools.sui.client import MAX_PAYMENT_COINS
 
         owner = self.client.address

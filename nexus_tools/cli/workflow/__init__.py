@@ -1,6 +1,6 @@
 """The command group `nexus-tools workflow`. Each module has one command.
 
-`workflow_file` reads workflows, `execution_view` prints executions.
+`workflow_file` reads workflows, and `execution_view` prints executions.
 """
 
 import click

@@ -13,8 +13,8 @@ async def command(session: Session, *, execution: str) -> None:
     """Delete an ended EXECUTION, including its results, and reclaim its storage deposit.
 
     The deposit is refunded to the owner. From 7 days after the end, anyone may delete the execution
-    and receive the deposit. A large execution takes several transactions. After an interruption,
-    run the same command again.
+    and receive the deposit. The deletion of a large execution takes several transactions.
+    After an interruption, run the same command again.
     """
     from nexus_tools.sui.types.address import Address
 

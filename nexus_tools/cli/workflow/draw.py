@@ -18,7 +18,7 @@ from nexus_tools.errors import UsageError
     help="Write an SVG diagram to this file.",
 )
 @click.option("--mermaid", is_flag=True, help="Print a Mermaid flowchart.")
-@click.option("--terminal", is_flag=True, help="Draw on the terminal. This is the default.")
+@click.option("--terminal", is_flag=True, help="Draw on the terminal, which is the default.")
 @offline_command
 def command(
     session: Session, file: str, *, svg: Path | None, mermaid: bool, terminal: bool

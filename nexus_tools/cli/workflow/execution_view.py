@@ -102,7 +102,7 @@ def print_end(session: Session, state: "ExecutionState") -> None:
 
 
 def require_success(state: "ExecutionState") -> None:
-    """Raise `output_invalid` like `require_valid`, or `workflow_failed` after an early end."""
+    """Raise `output_invalid` for invalid results, or `workflow_failed` after an early end."""
     state.require_valid()
     if state.early_end_reason:
         far = f"Run `nexus-tools workflow show {state.execution.id}` to see its progress."

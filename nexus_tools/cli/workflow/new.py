@@ -27,9 +27,9 @@ _NO_LABEL = "example"
 def command(session: Session, place: Path) -> None:
     """Create an example workflow: a FOLDER with its tools and stubs, or a single FILE.
 
-    FILE.json is a document, FILE.py a program that builds one. The example splits a text, changes
-    each part, and joins the results. You can simulate it without changes. Its tools have FQNs with
-    the name of the folder or file, for example xyz.example.NAME.split@1.
+    FILE.json is a document, and FILE.py is a program that builds a document. The example splits a
+    text, changes each part, and joins the results. You can simulate the example without changes.
+    Its tools have FQNs with the name of the folder or file, for example xyz.example.NAME.split@1.
     """
     name = _label(place)
     values = {"name": name, "fqn": f"{_DOMAIN}.{name}"}
@@ -57,6 +57,6 @@ def command(session: Session, place: Path) -> None:
 
 
 def _label(place: Path) -> str:
-    """Return an FQN label from the name of a folder or file, which may have any characters."""
+    """Return an FQN label from the name of a folder or file, which may contain any character."""
     label = re.sub("[^a-z0-9_]+", "-", place.resolve().stem.lower()).strip("-")
     return label if re.fullmatch("[a-z][a-z0-9_-]{1,39}", label) else _NO_LABEL

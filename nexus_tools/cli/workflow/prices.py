@@ -28,7 +28,7 @@ def read_prices(option: str, texts: Sequence[str]) -> dict[str, int]:
 
 
 def by_tool(option: str, document: "Document", prices: Mapping[str, int]) -> dict[str, int]:
-    """Return prices by FQN, from prices by FQN or vertex. Raises `tool_unknown`."""
+    """Convert prices by FQN or vertex to prices by FQN. Raises `tool_unknown`."""
     fqns = {vertex.name: vertex.fqn for vertex in document.vertices}
     fqns |= {fqn: fqn for fqn in fqns.values()}
     for name in prices.keys() - fqns.keys():

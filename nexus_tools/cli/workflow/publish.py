@@ -38,7 +38,7 @@ async def command(
     description: str | None,
     query_domain: bool | None,
 ) -> None:
-    """Publish the workflow in FILE permanently. It cannot be changed or removed.
+    """Publish the workflow in FILE permanently. A publication cannot be changed or removed.
 
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
     The command first validates the workflow, also against the registered tools. A large workflow

@@ -1,4 +1,4 @@
-"""Live tools for a simulation, on a server or in Python files that are served here."""
+"""Live tools for a simulation, on a server or in Python files that this process serves."""
 
 import asyncio
 import threading
@@ -27,7 +27,7 @@ from nexus_tools.workflow import ToolFunction
 if TYPE_CHECKING:
     import httpx
 
-# How long to wait for a tool to stop at the end. A tool that blocks its event loop never stops.
+# The maximum wait in s for the end of a tool. A tool that blocks its event loop never ends.
 _REST_S = 2.0
 
 
@@ -82,7 +82,7 @@ def _function(url: str, definition: ToolDefinition, http: "httpx.AsyncClient") -
 
 
 def _failure(status: int, body: bytes) -> Failure:
-    """Return the failure that an error response means, with the detail of its problem document."""
+    """Return the failure for an error response, with the detail from its problem document."""
     try:
         problem = parse_json(body)
     except ValidationError:

@@ -17,7 +17,7 @@ from nexus_tools.sui.support import units
 @click.argument("amount", type=AMOUNT)
 @transaction_command
 async def command(session: Session, *, execution: str, amount: int) -> None:
-    """Add AMOUNT SUI to the funds of an EXECUTION. Its owner receives unspent funds."""
+    """Add AMOUNT SUI to the funds of an EXECUTION. Unspent funds are refunded to its owner."""
     from nexus_tools.sui.types.address import Address
 
     place, done = Address.parse_whole(execution), f"added {units.sui(amount)} to {execution}"

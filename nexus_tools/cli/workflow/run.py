@@ -89,11 +89,11 @@ async def command(
 ) -> None:
     """Start an execution of the published workflow FQN or ID.
 
-    Its funds pay the tool's price and the leader's fee for each run. Unspent funds are refunded at
-    the end. An execution names one or two leaders, in order of preference. The command takes the
-    first active leaders from --leader, or else from the setting `leaders`. Without both, it chooses
-    leaders by their track record. With --wait, the exit code is 1 if the execution ends before it
-    completes.
+    The funds of the execution pay the tool's price and the leader's fee for each run. Unspent funds
+    are refunded at the end. An execution names one or two leaders, in order of preference. The
+    command takes the first active leaders from --leader, or else from the setting `leaders`. If
+    both are missing, it chooses leaders by their track record. With --wait, the exit code is 1 if
+    the execution ends before it completes.
     """
     given, priced = read_inputs(inputs), read_prices("--max-price", max_prices)
     async with session.nexus() as nexus:

@@ -99,8 +99,8 @@ async def command(
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
     Each vertex returns the result of its stub, else of its tool, else a generated example. The
     command invokes the tools of --tools and --url, with all their side effects. The clock is
-    simulated, so the command does not wait for the durations of stubs. It estimates costs from
-    prices and fees. The exit code is 1 if the execution does not complete.
+    simulated, so the command does not wait for the durations of stubs. The command estimates costs
+    from prices and fees. The exit code is 1 if the execution does not complete.
     """
     given = read_inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate
@@ -136,7 +136,7 @@ async def command(
 def _stubs(
     output: Output, document: "Document", tools: "Mapping[str, ToolPorts]", path: Path | None
 ) -> "dict[str, Stub]":
-    """Read the stubs in a file, and warn of names that are not in the workflow."""
+    """Read the stubs in a file, and warn about names that are not in the workflow."""
     if path is None:
         return {}
     from nexus_tools.workflow import read_stubs
@@ -179,13 +179,13 @@ def _report(output: Output, file: str, done: "Simulation") -> None:
 
 def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
     calls = sorted(done.calls, key=lambda call: (call.started_ms, call.run))
-    # Inputs and outcomes share the remaining width. Without a terminal the width is 200 columns.
+    # Inputs and outcomes share the remaining width. Without a terminal, the width is 200 columns.
     room = (get_terminal_size((200, 24)).columns - _OTHER_COLUMNS) // 2
     width = max(_LEAST_SHOWN, min(_MOST_SHOWN, room))
     rows = [_row(call, width) for call in calls[:_SHOWN_CALLS]]
     output.table(rows, _COLUMNS, empty="no tool was called")
     if len(done.calls) > len(rows):
-        output.note(f"… and {len(done.calls) - len(rows)} more calls. Pass --json to see all")
+        output.note(f"… and {len(done.calls) - len(rows)} more calls. Pass --json to see all calls")
     if done.results:
         results = _results(done)
         output.record(results, {label: label for label in results}, title="Results")
@@ -200,7 +200,7 @@ def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
 
 
 def _results(done: "Simulation") -> dict[str, str]:
-    """Return the results by label. A label is the name of an output, or its port, and the path."""
+    """Return results by label. A label is the name or port of an output, and the run's path."""
     found = {}
     for result in done.results:
         path = f"[{','.join(map(str, result.path))}]" if result.path else ""

@@ -70,7 +70,7 @@ class ToolSources:
 
 
 def tool_source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that uses tools: it gets `ToolSources` as `sources`."""
+    """Decorate a command that uses tools to receive `ToolSources` as `sources`."""
 
     @functools.wraps(command)
     def wrapped(

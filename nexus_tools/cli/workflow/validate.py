@@ -45,9 +45,9 @@ async def command(
     violation with its rule, its location in the file, and a JSON pointer.
 
     With --tools or --url, the command compares the ports and variants in the document with the
-    tools. With --registry, it also compares them with the registered tools. Registered tools must
-    be active, accept common leaders, sign answers where required, and have owners that their
-    domains confirm. The exit code is 7 if the workflow has an error.
+    tools. With --registry, the command also compares them with the registered tools. Registered
+    tools must be active, accept common leaders, sign answers where required, and have owners that
+    their domains confirm. The exit code is 7 if the workflow has an error.
     """
     with session.output.progress(f"checking {file}"):
         async with sources.open() as (definitions, _):

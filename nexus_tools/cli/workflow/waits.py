@@ -1,4 +1,4 @@
-"""The output of what a running execution waits for."""
+"""Output of the pending conditions for which a running execution waits."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
 
 _LOOK_S = 3.0
-"""Interval between reads. A wait is reported if two consecutive reads find it."""
+"""The interval between reads in s. A wait is reported if two consecutive reads find it."""
 _PATIENCE_MS = 10_000
-"""How long a tool may take before the wait is reported."""
+"""The time in ms after a call of a tool, before the wait for the tool is reported."""
 _MOST = 5
 
 Notify = Callable[["Sequence[Wait]"], None]
 
 
 def wait_messages(waits: "Sequence[Wait]") -> list[str]:
-    """Return the first waits as sentences, and the number of others."""
+    """Return the first waits as sentences, and the number of further waits."""
     told = [plain(wait.message) for wait in waits[:_MOST]]
     more = len(waits) - _MOST
     return told if more <= 0 else [*told, f"and {units.count(more, 'other')}"]

@@ -41,9 +41,9 @@ async def command(session: Session, *, execution: str) -> None:
     Ctrl-C only stops watching. While the node is unreachable, the command waits. The exit code is 1
     if the execution ends before it completes.
 
-    With --json each line is a document: an event with its Move fields, or `waits_for` when the
-    execution starts to wait for something new. The last line is the execution, as in `nexus-tools
-    workflow show`.
+    With --json, each line is a JSON document. The document is an event with its Move fields, or has
+    `waits_for`, the new conditions for which the execution waits. The last line is the execution,
+    as in `nexus-tools workflow show`.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -101,7 +101,7 @@ async def _follow(
                 else:
                     _print_line(item.timestamp_ms, event, following, state)
             state = await nexus.executions.state(place)
-            for run in state.runs.values():  # invocations that were requested before
+            for run in state.runs.values():  # invocations from the time before the first event
                 if run.invocation is not None and run.invocation.attempt is not None:
                     following.attempts[run.invocation.id] = run.invocation.attempt
             draw(state)
@@ -112,9 +112,9 @@ async def _follow(
 
 @contextmanager
 def _drawing(session: Session) -> Iterator[Draw]:
-    """Draw repeatedly in the same place on a terminal. Without a terminal, draw nothing.
+    """Redraw a diagram at the same position of a terminal. Without a terminal, draw nothing.
 
-    A diagram that is higher than the terminal cannot be redrawn, so it is drawn at the end.
+    A diagram that is taller than the terminal cannot be redrawn, so it is drawn at the end.
     """
     if session.output.as_json or not sys.stdout.isatty():
         yield lambda _: None

@@ -34,8 +34,8 @@ Row = dict[str, Any]
 class WorkflowFile:
     """A file, its document, and its violations. The document is None if it cannot be parsed.
 
-    `rows` are the violations with their locations, which `place` computes. A Python file may also
-    set the FQN and the description. `tools` are the known tools by FQN.
+    `rows` has the violations with their locations, which `place` computes. A Python file may also
+    set the FQN and the description. `tools` has the known tools by FQN.
     """
 
     name: str
@@ -85,9 +85,9 @@ def read_workflow(
     """Read the workflow in a file, with all its violations. `strict` turns warnings into errors.
 
     The file is a JSON document, `-` for stdin, a folder with `workflow.json`, or a Python file with
-    a `Workflow`. It is checked against `definitions` by FQN, and against the package's own tools.
-    Raises `output_file_unreadable`, `json_invalid`, the errors of `load_module`, or an error of the
-    author's code.
+    a `Workflow`. The function checks the workflow against `definitions` by FQN, and against the
+    package's own tools. Raises `output_file_unreadable`, `json_invalid`, the errors of
+    `load_module`, or an error of the author's code.
     """
     place, _, attribute = name.partition(":")
     if place.endswith(".py"):

@@ -3,10 +3,10 @@
 
 The fee for closing an attempt covers the cost of closing, and is higher for settling than for
 failing. The following steps, which are `advance` and the next request, are prepaid. The sender of
-`advance` receives their fee.
+`advance` receives the fee for these steps.
 
 If the chain must know the inputs, the transaction that settles the attempt reads them. The number
-of these bytes is limited, and the leader is paid for each byte.
+of bytes that the transaction reads is limited, and the leader is paid for each byte.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from . import run as _run
 
 
 class Attempt(MoveStruct, frozen=True):
-    """An attempt of a run, counted from 1."""
+    """An attempt to execute a run."""
 
     execution: Address
     run: _run.Run
@@ -38,7 +38,7 @@ class Attempt(MoveStruct, frozen=True):
     read_fee_mist: int
     """The fee for reading 1 000 bytes of inputs, in MIST.
 
-    0 if a leader settles without proof.
+    The fee is 0 if a leader settles without proof.
     """
 
     move_name = "attempt::Attempt"
@@ -56,7 +56,7 @@ def new(
     settlement: Argument,
     settings: Argument,
 ) -> Result:
-    """Return an attempt of a run of a tool with this settlement.
+    """Return an attempt of a run whose tool has this settlement.
 
     The request of an attempt needs a `Permit`.
 
@@ -129,7 +129,7 @@ def max_read_mist(builder: TransactionBuilder, package: Package, attempt: Argume
 
 
 def record_bytes(builder: TransactionBuilder, package: Package) -> Result:
-    """Return the bytes that a closing rewrites in addition to the invocation.
+    """Return the number of bytes that a closing rewrites in addition to the invocation.
 
     Returns `u64`.
     """
@@ -142,7 +142,7 @@ def fees_mist(
     """Return the fees for settling and for failing an attempt, in MIST.
 
     The fees exclude the fees for reading and for the bytes of the answer. A leader receives half of
-    the settle margin. The other half stays with the execution.
+    the settle margin. The execution keeps the other half.
 
     Returns `(u64, u64)`.
     """

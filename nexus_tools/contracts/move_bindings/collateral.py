@@ -236,8 +236,8 @@ class Collateral(_CollateralView, MoveStruct, frozen=True):
     required_mist: int
     """The amount that was locked, in MIST.
 
-    If the balance is less, the tool or leader was slashed and is suspended. 0 means that all of it
-    was claimed, because the minimum collateral is more than 0.
+    If the balance is less, the tool or leader was slashed and is suspended. The amount is 0 after
+    the owner has claimed all collateral, because the minimum collateral is more than 0.
     """
     delay_ms: int
     """The time between `unregister` and `claim`, in ms."""
@@ -245,7 +245,7 @@ class Collateral(_CollateralView, MoveStruct, frozen=True):
     slashed_mist: int
     """The amount that was slashed since the collateral was locked or topped up, in MIST."""
     slash: Slash | None
-    """The last proposed slash, unless it was executed or cancelled."""
+    """The last proposed slash, or none if it was executed or cancelled."""
 
     move_name = "collateral::Collateral"
     bcs: ClassVar[_bcs.Codec[Collateral]] = _bcs.late(
@@ -269,7 +269,7 @@ class Slash(_SlashView, MoveStruct, frozen=True):
     evidence_digest: bytes
     """The digest of the evidence.
 
-    Everyone who receives the evidence can compare it.
+    Anyone who receives the evidence can compare its digest with this digest.
     """
     proposed_at_ms: int
 
@@ -384,7 +384,7 @@ def has_pending_slash(
 
 
 def slashable_mist(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
-    """Return the amount in MIST that can be slashed before the next top-up or re-registration.
+    """Return the amount in MIST that can still be slashed before a top-up or a re-registration.
 
     Returns `u64`.
     """
@@ -392,7 +392,7 @@ def slashable_mist(builder: TransactionBuilder, package: Package, collateral: Ar
 
 
 def is_unregistered(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
-    """Return whether the owner has started the delay.
+    """Return whether the owner has started the unregister delay.
 
     Returns `bool`.
     """
@@ -400,7 +400,7 @@ def is_unregistered(builder: TransactionBuilder, package: Package, collateral: A
 
 
 def is_claimed(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
-    """Return whether all of the collateral was claimed.
+    """Return whether the owner has claimed all collateral.
 
     Returns `bool`.
     """
@@ -431,7 +431,7 @@ def are_valid_terms(
     collateral_mist: int | Argument,
     delay_ms: int | Argument,
 ) -> Result:
-    """Return whether the settings may have this collateral and delay.
+    """Return whether this collateral and this delay are within the bounds of the settings.
 
     Returns `bool`.
     """

@@ -21,9 +21,7 @@ def is_valid(builder: TransactionBuilder, package: Package, fqn: str | Argument)
 
 
 def unversioned(builder: TransactionBuilder, package: Package, fqn: str | Argument) -> Result:
-    """Return `domain.name`, which all versions of a tool have in common.
-
-    The FQN must be valid.
+    """Return the unversioned name `domain.name` of a valid FQN.
 
     Returns `String`.
     """

@@ -3,12 +3,12 @@
 
 The function is `public`, and its parameters are a `&mut Call` and then the tool's objects. The
 function must call `finish` of the `Call`: see `on_chain_call`. `finish` takes a witness, which is a
-value that only the function's own module can create. So the answer comes from the tool, regardless
-of the caller. Only the owner of the module's `Publisher` can register a tool for the function. A
-module needs a separate witness for each of its tools. Otherwise a caller could pass one tool's
-inputs to another tool.
+value that only the function's own module can create. So the answer comes from the tool, no matter
+who calls the function. Only the owner of the module's `Publisher` can register a tool for the
+function. A module needs a separate witness for each of its tools. Otherwise a caller could pass one
+tool's inputs to another tool.
 
-The function must not take a `TxContext`. With a `TxContext`, the function could act in the name of
+The function must not take a `TxContext`. With a `TxContext`, the function could act on behalf of
 its caller, so no leader calls such a function. Use `sui::derived_object` for the IDs of new
 objects.
 """
@@ -38,7 +38,8 @@ EWrongPublisher = MoveError(
 EGasTooHigh = MoveError("EGasTooHigh", "The gas of a call is more than 50 000 000 MIST.", 1)
 ETooManyArguments = MoveError(
     "ETooManyArguments",
-    "More than 16 objects, more than 8 type arguments, or a type argument of more than 512 bytes.",
+    "The function has more than 16 objects or 8 type arguments, or a type argument above 512 "
+    "bytes.",
     2,
 )
 ERRORS: tuple[MoveError, ...] = (EWrongPublisher, EGasTooHigh, ETooManyArguments)
@@ -51,7 +52,10 @@ class Function(MoveStruct, frozen=True):
     """
 
     witness: str
-    """The type of the witness with original package IDs, which upgrades do not change."""
+    """The type of the witness.
+
+    The package IDs in the type are those of the first versions, which upgrades preserve.
+    """
     type_arguments: tuple[str, ...]
     objects: tuple[Address, ...]
     """The shared and immutable objects that the function takes after the `Call`, in order."""
@@ -63,7 +67,7 @@ class Function(MoveStruct, frozen=True):
     closable_by_anyone: bool
     """Whether anyone can close invocations of the tool within its timeout.
 
-    Otherwise only leaders can.
+    Otherwise, only leaders can close invocations of the tool.
     """
 
     move_name = "function::Function"

@@ -4,13 +4,13 @@
 The requester names one or two leaders that the tool accepts. Leader number i, counted from 0, may
 close the invocation after i windows have passed since the request, by `settle` with the tool's
 answer. Until the next window starts, it may also call `fail` with a reason. After all windows, only
-`expire` is possible, for anyone. A closed invocation never changes.
+`expire` is possible, and anyone may call it. A closed invocation never changes.
 
 `settle` pays the tool and the leader, and `fail` pays only the leader. `settle` and `fail` refund
 the rest to the requester, so a closed invocation does not hold SUI. The worker that sent the
-transaction receives the leader's fee. The request fixes all terms, including the keys that may sign
+transaction receives the leader's fee. The request sets all terms, including the keys that may sign
 the answer. Later changes of the tool do not affect these terms. `expire` and `delete` work with
-every version of the package and all settings, so the payment cannot be locked forever.
+every version of the package and all settings, so payments cannot be locked forever.
 
 An invocation can be an attempt of a run of an execution: see `attempt`. The inputs of an attempt
 are references to other outcomes. An attempt holds its remaining payment until its execution
@@ -44,7 +44,7 @@ from . import value as _value
 
 EToolNotActive = MoveError(
     "EToolNotActive",
-    "The tool is suspended, unregistered or claimed: it accepts no invocations.",
+    "The tool is suspended, unregistered or claimed: it does not accept invocations.",
     0,
 )
 EToolChanged = MoveError("EToolChanged", "The tool changed after you read it: read it again.", 1)
@@ -52,12 +52,12 @@ ESettingsChanged = MoveError(
     "ESettingsChanged", "The settings changed after you read them: read them again.", 2
 )
 ELeaderNotAccepted = MoveError(
-    "ELeaderNotAccepted", "The tool does not list this leader: name one that it lists.", 3
+    "ELeaderNotAccepted", "The tool does not list this leader: name a listed leader.", 3
 )
 ELeaderNotActive = MoveError(
-    "ELeaderNotActive", "The leader accepts no new invocations: name another one.", 4
+    "ELeaderNotActive", "The leader does not accept new invocations: name another leader.", 4
 )
-ESameLeader = MoveError("ESameLeader", "The same leader is named twice.", 5)
+ESameLeader = MoveError("ESameLeader", "The request names the same leader twice.", 5)
 EInputsTooLarge = MoveError(
     "EInputsTooLarge", "The inputs are larger than `max_ports_bytes`: use remote values.", 6
 )
@@ -100,14 +100,16 @@ EOutcomeTooLarge = MoveError(
 )
 ESignatureOrCallRequired = MoveError(
     "ESignatureOrCallRequired",
-    "The tool must sign or be called: use `signed_outcome` or `on_chain_call`.",
+    "The answer needs a signature or a call of the tool: use `signed_outcome` or `on_chain_call`.",
     18,
 )
 EWrongVersion = MoveError(
-    "EWrongVersion", "A newer version of the package made the invocation: use that one.", 19
+    "EWrongVersion", "A newer version of the package created the invocation: use that version.", 19
 )
 ENotRequester = MoveError("ENotRequester", "Only the requester can delete the invocation.", 20)
-ENotClosed = MoveError("ENotClosed", "The invocation is not closed: delete it after that.", 21)
+ENotClosed = MoveError(
+    "ENotClosed", "The invocation is not closed: delete it after it is closed.", 21
+)
 EIsAttempt = MoveError(
     "EIsAttempt",
     "The invocation belongs to an execution, and only the execution can delete it.",
@@ -221,7 +223,7 @@ class InvocationSettled(MoveStruct, frozen=True):
 
 
 class InvocationFailed(MoveStruct, frozen=True):
-    """A leader closed an invocation with the reason why it has no answer."""
+    """A leader closed an invocation with the reason why the tool did not give an answer."""
 
     invocation: Address
     tool: Address
@@ -253,7 +255,7 @@ class InvocationFailed(MoveStruct, frozen=True):
 
 
 class InvocationExpired(MoveStruct, frozen=True):
-    """No leader closed an invocation in time."""
+    """An invocation expired because no leader closed it in time."""
 
     invocation: Address
     tool: Address
@@ -325,9 +327,9 @@ class Invocation(_InvocationView, MoveStruct, frozen=True):
     tool_revision: int
     """The revision of the tool at the time of the request."""
     version: int
-    """The version of the package at the request.
+    """The package version of the request.
 
-    Only this or a later version can close it.
+    Only this or a later version can close the invocation.
     """
     payment: int
     """The payment until the closing.
@@ -390,7 +392,7 @@ def request(
     """Request an invocation of `tool` by one leader, share it, and return its ID.
 
     Pass the revisions of the settings and of the tool that the requester read. `payment` must be
-    exactly the `quote`. So the requester pays only under the terms to which it agreed. Aborts with
+    exactly the `quote`. So the requester pays only under the terms that it has read. Aborts with
     `ESettingsChanged`, `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`,
     `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`,
     `EWrongPayment` or `leader_registry::ENotAccepting`.
@@ -428,10 +430,9 @@ def request_with_backup(
     max_outcome_bytes: int | Argument,
     payment: ObjectInput,
 ) -> Result:
-    """Request an invocation by a leader and a backup.
+    """Request an invocation by a leader and a backup, which may close it after the first window.
 
-    The backup may close it after the first window. Aborts with `ESameLeader`, and as `request`
-    does.
+    Aborts with `ESameLeader`, and as `request` does.
 
     Returns `ID`.
     """
@@ -465,9 +466,9 @@ def settle(
     """Store the tool's answer, pay the tool and the sender, and refund the rest.
 
     The sender must be a worker of the leader. Returns false without an effect if the invocation is
-    closed or all windows are over. So a batch does not abort if another leader closes one of its
-    invocations first. Aborts with `ESignatureOrCallRequired`, `ENotResponsible`, `ENotWorker`,
-    `ELeaderSuspended`, `ETooEarly` or `EOutcomeTooLarge`.
+    closed or all windows are over. So a batch of settlements does not abort if another leader
+    closes one of the invocations first. Aborts with `ESignatureOrCallRequired`, `ENotResponsible`,
+    `ENotWorker`, `ELeaderSuspended`, `ETooEarly` or `EOutcomeTooLarge`.
 
     Returns `bool`.
     """
@@ -691,9 +692,7 @@ def requires_signed_outcome(
 
 
 def signing_keys(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
-    """Return the keys of the tool.
-
-    One of them must sign the answer. Empty if no signature is needed.
+    """Return the keys of which one must sign the answer, or an empty list if none is required.
 
     Returns `vector<vector<u8>>`.
     """
@@ -735,7 +734,7 @@ def leaders(builder: TransactionBuilder, package: Package, invocation: ObjectInp
 
 
 def payment_mist(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
-    """Return the payment in MIST that the invocation holds.
+    """Return the payment that the invocation holds, in MIST.
 
     Returns `u64`.
     """

@@ -26,12 +26,12 @@ from nexus_tools.sui.bindings.runtime import inputs as _inputs
 
 ENotU64 = MoveError(
     "ENotU64",
-    "The text is neither a number from 0 to 2^64 - 1 nor a string of the digits of one.",
+    "The text is neither a number from 0 to 2^64 - 1 nor a string with its decimal digits.",
     0,
 )
 ENotBool = MoveError("ENotBool", "The text is neither `true` nor `false`.", 1)
 ENotString = MoveError("ENotString", "The text is not a JSON string.", 2)
-ENotAddress = MoveError("ENotAddress", "The text is not a JSON string with an address.", 3)
+ENotAddress = MoveError("ENotAddress", "The text is not a JSON string that contains an address.", 3)
 ERRORS: tuple[MoveError, ...] = (ENotU64, ENotBool, ENotString, ENotAddress)
 
 
@@ -78,7 +78,7 @@ def from_address(
 def from_list(
     builder: TransactionBuilder, package: Package, values: Sequence[Argument] | Argument
 ) -> Result:
-    """Return a list of these values.
+    """Return a list value with these values as elements.
 
     Aborts with `value::ERemoteValue`.
 

@@ -43,8 +43,8 @@ EAlreadyActive = MoveError("EAlreadyActive", "The leader is already active.", 1)
 ENotActive = MoveError("ENotActive", "The leader is not active.", 2)
 ECollateralInactive = MoveError(
     "ECollateralInactive",
-    "The leader is suspended, unregistered or claimed: top it up, cancel the unregistration or "
-    "re-register it.",
+    "The leader is suspended, unregistered or claimed: top up the collateral, cancel the "
+    "unregistration or re-register the leader.",
     3,
 )
 ERRORS: tuple[MoveError, ...] = (ENameTooLong, EAlreadyActive, ENotActive, ECollateralInactive)
@@ -100,7 +100,7 @@ class LeaderWorkerChanged(MoveStruct, frozen=True):
 
 
 class LeaderTakenOver(MoveStruct, frozen=True):
-    """A leader has a new owner, new workers and no keys."""
+    """A leader has a new owner and new workers, and its keys were removed."""
 
     leader: Address
     workers: tuple[Address, ...]
@@ -125,7 +125,7 @@ class LeaderKeyChanged(MoveStruct, frozen=True):
 
 
 class Leader(_LeaderView, MoveStruct, frozen=True):
-    """A shared registered leader.
+    """A registered leader, which is a shared object.
 
     The ID is derived from the registry and the index of the leader.
     """
@@ -226,7 +226,7 @@ def unregister(builder: TransactionBuilder, package: Package, leader: ObjectInpu
 def cancel_unregister(
     builder: TransactionBuilder, package: Package, leader: ObjectInput, registry: ObjectInput
 ) -> None:
-    """Stop the delay.
+    """Stop the unregister delay.
 
     Aborts with `owner::ENotOwner` or `collateral::ENotUnregistered`.
     """

@@ -59,7 +59,7 @@ class LeaderSettings(MoveStruct, frozen=True):
     """
 
     accepting: bool
-    """Whether leaders can be registered and invocations requested.
+    """Whether new leaders can be registered and new invocations can be requested.
 
     The setting does not affect existing leaders and invocations.
     """
@@ -116,10 +116,7 @@ class LeaderSettings(MoveStruct, frozen=True):
 
 
 class LeaderRegistry(MoveStruct, frozen=True):
-    """The shared registry.
-
-    Only one exists.
-    """
+    """The shared registry, of which only one exists."""
 
     id: Address
     version: _version.Version
@@ -184,8 +181,8 @@ def migrate(
 ) -> None:
     """Migrate the registry to this version of the package after an upgrade.
 
-    Older versions then refuse to change the registry. Aborts with `owner::ENotOwner` or
-    `version::EAlreadyMigrated`.
+    Afterwards, older versions of the package cannot change the registry. Aborts with
+    `owner::ENotOwner` or `version::EAlreadyMigrated`.
     """
     builder.move_call(
         package.id,
@@ -240,7 +237,7 @@ def settings(builder: TransactionBuilder, package: Package, leader_registry: Obj
 def is_accepting(
     builder: TransactionBuilder, package: Package, leader_settings: Argument
 ) -> Result:
-    """Return whether leaders can be registered and invocations requested.
+    """Return whether new leaders can be registered and new invocations can be requested.
 
     Returns `bool`.
     """
@@ -372,7 +369,7 @@ def check_version(
 ) -> None:
     """Abort unless the registry belongs to this version of the package.
 
-    The error is `version::EWrongVersion`.
+    The function aborts with `version::EWrongVersion`.
     """
     builder.move_call(
         package.id, "leader_registry", "check_version", [_inputs.read(builder, leader_registry)]
@@ -397,7 +394,7 @@ def check_length(
     """Abort with `ELeadersChanged` unless exactly `length` leaders were ever registered.
 
     Call this function before `leader::register` with the number of leaders that you have read. So
-    you do not register a leader twice if a concurrent transaction also registers it.
+    you do not register the same leader twice if two transactions register it concurrently.
     """
     builder.move_call(
         package.id,

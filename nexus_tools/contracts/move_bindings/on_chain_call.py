@@ -41,9 +41,9 @@ EIsAttempt = MoveError(
     2,
 )
 EWrongWitness = MoveError(
-    "EWrongWitness", "The witness has another type than the witness of the tool.", 3
+    "EWrongWitness", "The type of the witness is not the type of the tool's witness.", 3
 )
-EAlreadyFinished = MoveError("EAlreadyFinished", "The call already has its answer.", 4)
+EAlreadyFinished = MoveError("EAlreadyFinished", "The call already has an answer.", 4)
 ENotFinished = MoveError("ENotFinished", "The function has not finished the call.", 5)
 EWrongInvocation = MoveError("EWrongInvocation", "The call belongs to another invocation.", 6)
 EAlreadyClosed = MoveError(
@@ -62,7 +62,7 @@ ERRORS: tuple[MoveError, ...] = (
 
 
 class Call(MoveStruct, frozen=True):
-    """An open call."""
+    """A call that was opened and is not yet consumed."""
 
     invocation: Address
     requester: Address
@@ -128,7 +128,7 @@ def open_attempt(
     read_bytes: int | Argument,
     tool: ObjectInput,
 ) -> Result:
-    """Open an attempt with its inputs, for which the execution read `read_bytes`.
+    """Open an attempt with inputs for which the execution read `read_bytes`.
 
     The `UID` proves which execution is the caller. Aborts with `invocation::EWrongExecution`,
     `EAlreadyClosed`, `EWrongTool` or `ENotOnChain`.
@@ -247,7 +247,7 @@ def expires_at_ms(builder: TransactionBuilder, package: Package, call: Argument)
 def has(
     builder: TransactionBuilder, package: Package, call: Argument, name: bytes | Argument
 ) -> Result:
-    """Return whether the inputs have a port of this name.
+    """Return whether the inputs have a port with this name.
 
     Returns `bool`.
     """
@@ -273,7 +273,7 @@ def get(
 def length(
     builder: TransactionBuilder, package: Package, call: Argument, name: bytes | Argument
 ) -> Result:
-    """Return the number of elements of a list.
+    """Return the number of elements of the list at a port.
 
     Aborts with `value::EUnknownPort` or `value::ENotAList`.
 
@@ -287,7 +287,7 @@ def length(
 def get_u64(
     builder: TransactionBuilder, package: Package, call: Argument, name: bytes | Argument
 ) -> Result:
-    """Return a number.
+    """Return the number at a port.
 
     Aborts with `value::EUnknownPort`, and as `json::read_u64` does.
 
@@ -301,7 +301,7 @@ def get_u64(
 def get_string(
     builder: TransactionBuilder, package: Package, call: Argument, name: bytes | Argument
 ) -> Result:
-    """Return a string.
+    """Return the string at a port.
 
     Aborts with `value::EUnknownPort`, and as `json::read_string` does.
 
@@ -315,7 +315,7 @@ def get_string(
 def get_bool(
     builder: TransactionBuilder, package: Package, call: Argument, name: bytes | Argument
 ) -> Result:
-    """Return a boolean.
+    """Return the boolean at a port.
 
     Aborts with `value::EUnknownPort`, and as `json::read_bool` does.
 
@@ -329,7 +329,7 @@ def get_bool(
 def get_address(
     builder: TransactionBuilder, package: Package, call: Argument, name: bytes | Argument
 ) -> Result:
-    """Return an address.
+    """Return the address at a port.
 
     Aborts with `value::EUnknownPort`, and as `json::read_address` does.
 
@@ -343,7 +343,7 @@ def get_address(
 def get_u64s(
     builder: TransactionBuilder, package: Package, call: Argument, name: bytes | Argument
 ) -> Result:
-    """Return a list of numbers.
+    """Return the list of numbers at a port.
 
     Aborts with `value::EUnknownPort` or `value::ENotAList`, and as `json::read_u64` does.
 
@@ -357,7 +357,7 @@ def get_u64s(
 def get_strings(
     builder: TransactionBuilder, package: Package, call: Argument, name: bytes | Argument
 ) -> Result:
-    """Return a list of strings.
+    """Return the list of strings at a port.
 
     Aborts with `value::EUnknownPort` or `value::ENotAList`, and as `json::read_string` does.
 
@@ -371,7 +371,7 @@ def get_strings(
 def get_addresses(
     builder: TransactionBuilder, package: Package, call: Argument, name: bytes | Argument
 ) -> Result:
-    """Return a list of addresses.
+    """Return the list of addresses at a port.
 
     Aborts with `value::EUnknownPort` or `value::ENotAList`, and as `json::read_address` does.
 

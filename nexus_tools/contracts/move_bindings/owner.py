@@ -3,8 +3,8 @@
 
 Ownership is not a capability object, because an object can be frozen, wrapped, or lost together
 with another object. An owner transfers ownership in two steps: it offers the ownership to an
-address, and the address accepts. So an address that cannot sign, such as a mistyped address, never
-becomes the owner.
+address, and the address accepts. So an address without a known key, such as a mistyped address,
+never becomes the owner.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ ERRORS: tuple[MoveError, ...] = (ENotOwner, ENotOffered)
 
 
 class OwnershipOffered(MoveStruct, frozen=True):
-    """An owner offered its object to an address, or withdrew the offer."""
+    """An owner offered the ownership of an object to an address, or withdrew the offer."""
 
     object: Address
-    """The name, the leader or the administration."""
+    """The ID of the name, the leader or the administration."""
     owner: Address
     pending_owner: Address | None
 

@@ -4,8 +4,8 @@
 The package may request invocations that are attempts, and claim names for the workflows that it
 publishes.
 
-The package that executes workflows is `nexus_workflows`. It is separate from this package, because
-both packages together exceed the size limit of networks. So `nexus_workflows` cannot use
+The package that executes workflows is `nexus_workflows`. The two packages are separate, because
+together they exceed the package size limit of networks. So `nexus_workflows` cannot use
 `public(package)` functions of this package. Instead, the admin grants a `Permit`, which
 `nexus_workflows` stores where no other code can access it.
 """
@@ -29,7 +29,7 @@ from nexus_tools.sui.bindings.runtime import inputs as _inputs
 class PermitGranted(MoveStruct, frozen=True):
     """A permit was granted.
 
-    The same transaction shows where the admin stored it.
+    The same transaction shows where the admin stored the permit.
     """
 
     admin: Address
@@ -41,7 +41,7 @@ class PermitGranted(MoveStruct, frozen=True):
 
 
 class Permit(MoveStruct, frozen=True):
-    """Proof that a package has the permission."""
+    """Proof that a package may request attempts and claim names."""
 
     dummy_field: bool = False
 
@@ -53,9 +53,10 @@ AnyEvent: TypeAlias = PermitGranted
 
 
 def grant(builder: TransactionBuilder, package: Package, admin: ObjectInput) -> Result:
-    """Return a permit for the package that receives it in this transaction.
+    """Return a permit.
 
-    Aborts with `owner::ENotOwner`.
+    The package that receives it in this transaction gets the permission. Aborts with
+    `owner::ENotOwner`.
 
     Returns `Permit`.
     """

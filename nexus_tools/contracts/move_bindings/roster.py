@@ -30,7 +30,7 @@ ERRORS: tuple[MoveError, ...] = (EAlreadyListed, ENotListed, ETooManyEntries)
 
 
 class Roster(MoveStruct, Generic[T], frozen=True):
-    """Up to 16 entries, in the order in which they were added."""
+    """A list of up to 16 entries, in the order in which the entries were added."""
 
     entries: tuple[T, ...]
 
@@ -58,7 +58,7 @@ def entries(
 def is_empty(
     builder: TransactionBuilder, package: Package, t_type: TypeTag, roster: Argument
 ) -> Result:
-    """Return whether the list has no entry.
+    """Return whether the list is empty.
 
     Returns `bool`.
     """

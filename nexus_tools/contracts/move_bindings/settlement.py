@@ -19,24 +19,21 @@ from nexus_tools.sui.bindings.runtime import inputs as _inputs
 
 
 class Settlement(MoveEnum):
-    """The required proof.
+    """The required proof, which the request determines.
 
-    The request fixes it, so keys that are added later cannot sign the answer.
+    So keys that are added later cannot sign the answer.
     """
 
     class Leader(MoveVariant, frozen=True):
-        """No proof.
-
-        The requester trusts the leader.
-        """
+        """No proof is required, because the requester trusts the leader."""
 
     class Signature(MoveVariant, frozen=True):
-        """A signature by one of these keys of the tool."""
+        """One of these keys of the tool must sign the answer."""
 
         keys: tuple[bytes, ...]
 
     class Call(MoveVariant, frozen=True):
-        """A call of the tool's Move function in the same transaction."""
+        """The transaction that settles must also call the tool's Move function."""
 
         closable_by_anyone: bool
 

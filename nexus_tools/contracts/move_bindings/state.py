@@ -147,7 +147,7 @@ def element(
     name: str | Argument,
     i: int | Argument,
 ) -> Result:
-    """Return an element of a port that is a list.
+    """Return an element of the list at a port.
 
     Aborts with `value::EUnknownPort`, `value::ENotAList`, `value::EIndexOutOfBounds` or
     `ENotFailed`.

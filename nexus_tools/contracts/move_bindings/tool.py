@@ -3,11 +3,11 @@
 
 Anyone can register a tool under an FQN that was never used. The account that registers the first
 version of a name owns the name, and only the owner can register further versions: see `name`. A
-tool is never deleted, and its FQN is never free again. So the tool that a workflow names cannot be
-replaced by another tool.
+tool is never deleted, and its FQN cannot be registered again. So the tool that a workflow names
+cannot be replaced by another tool.
 
-The owner of the name controls the tool. Operators are addresses whose keys are on servers. They can
-change the tool's URL, timeout, price and minimum outcome size, and remove leaders.
+The owner of the name controls the tool. Operators are addresses whose keys are on servers.
+Operators can change the URL, timeout, price and minimum outcome size, and remove leaders.
 
 The collateral of a tool determines its state:
 
@@ -19,13 +19,13 @@ The collateral of a tool determines its state:
 | claimed      | empty               | active (`re_register`)                 |
 
 Only an active tool accepts new invocations. A tool accepts any leader, or only the leaders that it
-lists. A tool with a price must list leaders, because it gives its answer before it is paid. This
-does not apply to an on-chain tool, which is paid in the transaction that calls it. Keys of the tool
-sign its answers.
+lists. A tool with a price must list leaders, because it answers before it is paid. This rule does
+not apply to an on-chain tool, which is paid in the transaction that calls it. The tool signs its
+answers with its registered keys.
 
 The exit paths (`unregister`, `claim`) and the functions that remove a right (`remove_operator`,
 `remove_leader`, `remove_key`) work with every version of the package and under all settings. So no
-one can prevent an owner from leaving.
+one can prevent an owner from withdrawing the collateral.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ EFqnTaken = MoveError(
     "The FQN is already registered, or was registered before: choose another version.",
     2,
 )
-EWrongName = MoveError("EWrongName", "The `Name` is not the name of the tool.", 3)
+EWrongName = MoveError("EWrongName", "The `Name` object is not the name of this tool.", 3)
 ENotOperator = MoveError(
     "ENotOperator",
     "The sender is neither the owner of the tool's name nor an operator of the tool.",
@@ -74,7 +74,7 @@ ENotOperator = MoveError(
 )
 EPriceTooHigh = MoveError(
     "EPriceTooHigh",
-    "The price is more than half of the collateral: lower it, or lock more collateral.",
+    "The price is more than half of the collateral: lower the price, or lock more collateral.",
     5,
 )
 EAcceptsAnyLeader = MoveError(
@@ -207,7 +207,7 @@ class ToolLeaderChanged(MoveStruct, frozen=True):
 
 
 class ToolAcceptsAnyLeader(MoveStruct, frozen=True):
-    """A tool accepts any leader from now on."""
+    """A tool was changed to accept any leader."""
 
     tool: Address
     fqn: str
@@ -264,12 +264,12 @@ class Tool(_ToolView, MoveStruct, frozen=True):
     min_outcome_bytes: int
     """The minimum of an invocation's `max_outcome_bytes`.
 
-    The minimum keeps the tool from working for an answer that is too large to settle.
+    With a sufficient minimum, the tool's answer is never too large to settle.
     """
     requires_signed_outcome: bool
     """Whether settling needs the tool's signature of the answer."""
     revision: int
-    """The number of changes of the fields above.
+    """The number of changes of the fields that precede this field.
 
     A request must name the current revision.
     """
@@ -290,7 +290,7 @@ class Tool(_ToolView, MoveStruct, frozen=True):
     """The keys that sign the tool's responses."""
     collateral: _collateral.Collateral
     index: int
-    """The index in the registry's list of FQNs."""
+    """The index of the FQN in the registry's list."""
     registered_at_ms: int
 
     move_name = "tool::Tool"
@@ -479,7 +479,7 @@ def re_register(
 ) -> None:
     """Register a claimed tool again under the current settings.
 
-    Aborts with `owner::ENotOwner`, `EWrongName`, and for the terms as `register_version` does.
+    Aborts with `owner::ENotOwner`, `EWrongName`, and as `register_version` does for invalid terms.
     """
     builder.move_call(
         package.id,
@@ -657,8 +657,8 @@ def update_function(
 ) -> None:
     """Set the objects, type arguments and gas of an on-chain tool's function.
 
-    Only later invocations use them. `update_url` sets the location of the function. Aborts with
-    `owner::ENotOwner`, `EWrongName` or `definition::EIncompatibleFunction`.
+    Only later invocations use the new values. `update_url` sets the location of the function.
+    Aborts with `owner::ENotOwner`, `EWrongName` or `definition::EIncompatibleFunction`.
     """
     builder.move_call(
         package.id,
@@ -759,8 +759,8 @@ def remove_leader(
 ) -> None:
     """Remove a leader from the list, for future invocations.
 
-    If the list is empty, invocations cannot name any leader. Operators may call this. Aborts with
-    `ENotOperator`, `EWrongName` or `roster::ENotListed`.
+    If the list is then empty, invocations cannot name any leader. Operators may call this. Aborts
+    with `ENotOperator`, `EWrongName` or `roster::ENotListed`.
     """
     builder.move_call(
         package.id,
@@ -978,7 +978,7 @@ def payout(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> 
 
 
 def min_outcome_bytes(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
-    """Return the minimum of an invocation's `max_outcome_bytes`.
+    """Return the lower limit of an invocation's `max_outcome_bytes`.
 
     Returns `u64`.
     """

@@ -2,11 +2,11 @@
 """The registry of tools: settings for new registrations, and the list of all FQNs.
 
 Each tool is a separate object: see `tool`. The ID of a tool is derived from the registry and the
-FQN. The ID of a `Name` is derived from the registry and the name. So anyone can compute both IDs.
-FQNs are listed in the order of registration and never removed.
+FQN. The ID of a `Name` is derived from the registry and the name. So anyone can compute the IDs of
+tools and names. FQNs are listed in the order of registration and never removed.
 
-A tool keeps the settings that were current when it was registered. The owner of a tool agrees to
-these settings by the arguments of `tool::register`. Settings have fixed bounds.
+The settings at the time of its registration apply to a tool. The owner of a tool agrees to these
+settings by the arguments of `tool::register`. Settings have fixed bounds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from nexus_tools.sui.bindings.runtime import inputs as _inputs
 from . import version as _version
 
 EInvalidSettings = MoveError(
-    "EInvalidSettings", "The settings contradict each other, or one is out of bounds.", 0
+    "EInvalidSettings", "The settings contradict each other, or a setting is out of bounds.", 0
 )
 ENotAccepting = MoveError(
     "ENotAccepting",
@@ -78,10 +78,7 @@ class ToolSettings(MoveStruct, frozen=True):
 
 
 class ToolRegistry(MoveStruct, frozen=True):
-    """The shared registry.
-
-    Only one exists.
-    """
+    """The shared registry, of which only one exists."""
 
     id: Address
     version: _version.Version
@@ -138,8 +135,8 @@ def migrate(
 ) -> None:
     """Migrate the registry to this version of the package after an upgrade.
 
-    Older versions then refuse to change the registry. Aborts with `owner::ENotOwner` or
-    `version::EAlreadyMigrated`.
+    Afterwards, older versions of the package cannot change the registry. Aborts with
+    `owner::ENotOwner` or `version::EAlreadyMigrated`.
     """
     builder.move_call(
         package.id,
@@ -192,7 +189,7 @@ def length(builder: TransactionBuilder, package: Package, tool_registry: ObjectI
 def fqn(
     builder: TransactionBuilder, package: Package, tool_registry: ObjectInput, index: int | Argument
 ) -> Result:
-    """Return the FQN of the registration with this index, counted from 0.
+    """Return the FQN with this index in the order of registration, counted from 0.
 
     Returns `String`.
     """
@@ -279,7 +276,7 @@ def check_version(
 ) -> None:
     """Abort unless the registry belongs to this version of the package.
 
-    The error is `version::EWrongVersion`.
+    The function aborts with `version::EWrongVersion`.
     """
     builder.move_call(
         package.id, "tool_registry", "check_version", [_inputs.read(builder, tool_registry)]

@@ -2,8 +2,8 @@
 """The version of the package that may change a registry.
 
 All versions of an upgraded package remain callable. So each registry has a `Version`, and every
-function that changes something checks it first. After a registry is migrated, older versions refuse
-to change it.
+function that changes state checks this version first. After a registry is migrated, functions of
+older versions abort.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ERRORS: tuple[MoveError, ...] = (EWrongVersion, EAlreadyMigrated)
 class RegistryMigrated(MoveStruct, frozen=True):
     """A registry was migrated to a newer version of the package.
 
-    Older versions refuse to change it.
+    Older versions can no longer change the registry.
     """
 
     registry: Address

@@ -1,4 +1,4 @@
-"""The Move package `upgrade_lock` from the Python side.
+"""The Python interface to the Move package `upgrade_lock`.
 
 `move_bindings` contains its generated bindings. The package does not depend on the other packages
 of nexus-tools, and it can lock any package. Start reading with `locks`.

@@ -1,8 +1,8 @@
 """Changes that a proposed upgrade would make to the newest version of a package.
 
 A proposed upgrade cannot be simulated, because the lock issues an upgrade ticket only after 14
-days. This module therefore checks the chain's upgrade rules itself. It also lists the changes that
-reviewers look for.
+days. This module therefore implements the chain's upgrade rules. It also lists the changes that
+reviewers must know.
 """
 
 from typing import Self
@@ -42,8 +42,8 @@ class UpgradeChanges(Struct, frozen=True):
         """Return the changes to the newest version of a package. Raises `MalformedModule`."""
         original = original_id(newest)
         before = dict(newest.modules)
-        # Published modules have the ID of the first version as their address, and compiled modules
-        # have 0x0.
+        # The address of published modules is the ID of the package's first version. The address of
+        # compiled modules is 0x0.
         moved = [relocate(code, original) for code in upgraded.modules]
         modules = {module.name: module for module in map(deserialize, moved)}
         after = dict(zip(modules, moved, strict=True))

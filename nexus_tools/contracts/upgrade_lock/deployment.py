@@ -111,9 +111,9 @@ class LockDeployment(Struct, frozen=True):
 def _only_locks(executed: Executed, package_id: Address) -> Address:
     """Return the `LockRegistry` of the publishing transaction, if no `UpgradeCap` can still exist.
 
-    If the transaction destroyed the cap, its effects do not show the cap. If the cap still existed,
-    it would be a created object, or inside a created or changed object. So the transaction may
-    write only the `LockRegistry`, which cannot contain the cap, and the coins that paid for it.
+    If the transaction destroyed the cap, its effects do not show the cap. A cap that still exists
+    is a created object, or is wrapped in a created or changed object. So the transaction may write
+    only the `LockRegistry`, which cannot wrap the cap, and the coins that paid for the transaction.
     """
     locks = [
         created.object_id
@@ -148,5 +148,5 @@ def _coins(executed: Executed) -> list[Address]:
 
 def _address(_kind: type, text: object) -> Address:
     if not isinstance(text, str):
-        raise TypeError("expected a string for an address")  # `convert` adds the field
+        raise TypeError("expected a string for an address")  # `convert` adds the field's name
     return Address.parse(text)

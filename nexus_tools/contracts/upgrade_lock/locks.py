@@ -30,7 +30,7 @@ class UpgradeMode(StrEnum):
     FREE = "free"
     """The package is not locked. The owner of its `UpgradeCap`, if any, can always upgrade it."""
     LOCKED = "locked"
-    """A proposed upgrade is public for 14 days. Then anyone can execute it."""
+    """A proposed upgrade is public for 14 days. Afterwards, anyone can execute it."""
     IMMUTABLE = "immutable"
     """Upgrades are no longer possible."""
 
@@ -55,8 +55,8 @@ class UpgradeLocks:
     """The locked packages of a chain. The ID of any version of a package identifies it.
 
     With `dry_run`, transactions are simulated. All methods that write raise `package_not_locked`.
-    If the chain refuses a transaction, they raise an error with the text of the error constant in
-    the Move source.
+    If the chain refuses a transaction, the methods raise an error with the text of the error
+    constant in the Move source.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class UpgradeLocks:
         return lock
 
     async def upgrade_state(self, package: Address) -> PackageUpgradeState:
-        """Return how a package can change. Raises `object_unknown` if it does not exist."""
+        """Return the upgrade state of a package. Raises `object_unknown` if it does not exist."""
         versions = await self.client.package_versions(package)
         lock = await self.find(versions[0])
         if lock is None:
@@ -107,7 +107,7 @@ class UpgradeLocks:
     async def changes(self, package: Address, upgraded: CompiledPackage) -> UpgradeChanges:
         """Return the changes that an upgrade would make to the newest version of a package.
 
-        The policy of the locked `UpgradeCap` decides whether they are compatible. Raises
+        The policy of the locked `UpgradeCap` decides whether the changes are compatible. Raises
         `object_unknown` if the package does not exist.
         """
         versions = await self.client.package_versions(package)
@@ -150,17 +150,18 @@ class UpgradeLocks:
     # --- Operations for the owner
 
     async def propose(self, package: Address, upgraded: CompiledPackage, sources: str) -> Sent:
-        """Propose an upgrade. The chain stores its digest.
+        """Propose an upgrade, whose digest the chain stores.
 
-        `sources` says where users can review the sources. Raises `init_in_upgrade`, or
-        `upgrade_incompatible` if the upgrade could never be executed.
+        `sources` is the location at which users can review the sources. Raises `init_in_upgrade`,
+        or `upgrade_incompatible` if the chain would reject the upgrade.
         """
         changes = await self.changes(package, upgraded)
-        if changes.inits:  # since protocol 130, the executor runs `init`, and anyone may execute
+        if changes.inits:  # since protocol 130, an upgrade runs `init` as its executor
             raise ValidationError(
                 "init_in_upgrade",
-                f"the added module {changes.inits[0]} has `init`. It runs with the rights of the"
-                " account that executes the upgrade, and may give it the objects of the module",
+                f"the added module {changes.inits[0]} has an `init` function. It runs as"
+                " the account that executes the upgrade, and can transfer objects of the module to"
+                " that account",
                 hint="Create the objects in a function with an access check.",
             )
         if changes.incompatible:
@@ -176,11 +177,11 @@ class UpgradeLocks:
         return await self._call(package, upgrade_lock.cancel)
 
     async def make_immutable(self, package: Address) -> Sent:
-        """Make a package immutable. This takes effect immediately and forever."""
+        """Make a package immutable. The change is immediate and permanent."""
         return await self._call(package, upgrade_lock.make_immutable)
 
     async def offer(self, package: Address, to: Address) -> Sent:
-        """Offer the lock to another owner, who can accept it. To withdraw, offer it to yourself."""
+        """Offer the lock to another owner. To withdraw the offer, offer the lock to yourself."""
         return await self._call(package, upgrade_lock.offer, to)
 
     # --- Operations for anyone

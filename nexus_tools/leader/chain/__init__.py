@@ -1,1 +1,1 @@
-"""Reads of the chain, and the records that the Leader makes of them. Start with `chain.py`."""
+"""The Leader's reads of the chain, and classes for their results. Start with `chain.py`."""

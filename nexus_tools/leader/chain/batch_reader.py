@@ -10,9 +10,9 @@ V = TypeVar("V")
 
 
 class BatchReader(Generic[K, V]):
-    """Reads the first key immediately, and collects further keys while reads are in flight.
+    """A reader that reads the first key immediately, and queues keys while reads are in flight.
 
-    `read` takes up to `batch_size` keys and returns their values in the same order. At most
+    `read` receives up to `batch_size` keys and returns their values in the same order. At most
     `parallel` reads are in flight.
     """
 
@@ -30,7 +30,7 @@ class BatchReader(Generic[K, V]):
         self._running: set[asyncio.Task[None]] = set()
 
     def get(self, key: K) -> "asyncio.Future[V]":
-        """Return a future of `key`'s value. The value is read after this call.
+        """Return a future of the value of `key`. The read starts after this call.
 
         The future raises the exceptions of `read`. Each caller has its own future and may cancel
         it.
@@ -50,7 +50,7 @@ class BatchReader(Generic[K, V]):
     async def _read_batches(self) -> None:
         try:
             while self._pending:
-                await asyncio.sleep(0)  # let other tasks that are ready add their keys
+                await asyncio.sleep(0)  # other tasks can add their keys now
                 if self._pending:
                     await self._read_batch()
         finally:
@@ -69,7 +69,7 @@ class BatchReader(Generic[K, V]):
         except Exception as error:  # noqa: BLE001 - each caller gets it
             for future in _not_done(chain(*batch.values())):
                 future.set_exception(error)
-                future.exception()  # retrieved, even if the caller has gone
+                future.exception()  # no asyncio warning if the caller was cancelled
             return
         for futures, value in zip(batch.values(), values, strict=True):
             for future in _not_done(futures):

@@ -22,7 +22,7 @@ from nexus_tools.sui.types.transaction import SharedObject
 
 @dataclass(frozen=True, slots=True)
 class InvocationObject:
-    """An invocation, with its argument in a transaction that closes it."""
+    """An invocation, with its object argument for a transaction that closes it."""
 
     invocation: Invocation
     argument: SharedObject
@@ -30,7 +30,7 @@ class InvocationObject:
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """A tool with the version of its object, which changes with each update."""
+    """A tool, with the version of its on-chain object, which changes with each update."""
 
     tool: Tool
     version: int
@@ -38,7 +38,7 @@ class FoundTool:
 
 @dataclass(frozen=True, slots=True)
 class LeaderObject:
-    """The leader's current object, with its argument in a transaction."""
+    """The current on-chain object of the leader, with its object argument for transactions."""
 
     leader: Leader
     argument: SharedObject
@@ -46,7 +46,7 @@ class LeaderObject:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionObject:
-    """An execution, with its argument in a transaction that advances it."""
+    """An execution, with its object argument for a transaction that advances it."""
 
     execution: Execution
     argument: SharedObject
@@ -60,10 +60,10 @@ WRONG_CHAIN_HINT = (
 
 
 class Chain:
-    """The chain as one leader sees it. Every method may raise `UnreachableError`.
+    """A reader of the chain for one leader. Every method may raise `UnreachableError`.
 
     `rolled_back` is set when the node was rolled back to an earlier state of the chain, or when
-    another node responds that lags. Data read before that may not be on the chain.
+    another node that lags responds. Data that was read earlier may then not be on the chain.
     """
 
     def __init__(self, client: SuiClient, deployment: Deployment, leader: Address) -> None:
@@ -102,7 +102,7 @@ class Chain:
         self._max_height = max(self._max_height, height)
 
     def note_rollback(self, height: int = 0) -> None:
-        """Record that the node was rolled back. `height` is its number of checkpoints, if known."""
+        """Record a rollback of the node to `height` checkpoints, or 0 if the number is unknown."""
         self.seen = height
         self.rolled_back.set()
 
@@ -125,7 +125,7 @@ class Chain:
     async def invocation_and_tool(
         self, invocation: Address, tool: Address
     ) -> tuple[InvocationObject | None, FoundTool | None]:
-        """Return an invocation and a tool. Each is None if its object does not exist."""
+        """Return an invocation and a tool, with None for an object that does not exist."""
         reads = self._reader.get(invocation), self._reader.get(tool)
         invocation_object, tool_object = await asyncio.gather(*reads)
         await self._check_node_is_current((invocation_object, tool_object))
@@ -156,7 +156,7 @@ class Chain:
         return FoundTool(self.deployment.decode(value, Tool), value.version)
 
     async def still_open(self, assignments: Sequence[Assignment]) -> list[Address]:
-        """Return the invocations that exist and are open."""
+        """Return the invocations of these assignments that exist and are open."""
         ids = [assignment.invocation for assignment in assignments]
         objects = await self.client.objects(ids)
         return [
@@ -166,7 +166,7 @@ class Chain:
         ]
 
     async def closed(self, assignments: Sequence[Assignment]) -> dict[Address, ClosureKind]:
-        """Return how each closed invocation was closed. Open invocations are left out."""
+        """Return how each closed invocation was closed. Omit open invocations."""
         ids = [assignment.invocation for assignment in assignments]
         objects = await self.client.objects(ids)
         await self._check_node_is_current(objects)
@@ -177,7 +177,7 @@ class Chain:
         return {invocation: kind for invocation, kind in kinds.items() if kind is not None}
 
     async def _check_node_is_current(self, values: Sequence[Object | None]) -> None:
-        """Raise `node_behind` if an object is missing and the node lags, which may be the cause."""
+        """Raise `node_behind` if an object is missing, possibly because the node lags."""
         if None in values and (height := await self.height()) < self._max_height:
             raise UnreachableError(
                 "node_behind",

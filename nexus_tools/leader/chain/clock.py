@@ -1,4 +1,4 @@
-"""A local estimate of the chain's clock. It determines when windows open and close."""
+"""A local estimate of the chain's clock. The estimate determines when windows open and close."""
 
 import asyncio
 import heapq
@@ -11,8 +11,8 @@ from nexus_tools.sui.support.units import duration
 
 _log = get_logger("nexus_tools.leader")
 
-# The lag of a node that the clock tolerates permanently, and the lag that it tolerates once, for
-# example until the next checkpoint after a restart.
+# The clock tolerates a node that lags permanently by the first value. It tolerates a single reading
+# with a lag of up to the second value, for example before the first checkpoint after a restart.
 _LAG_MS = 1_000
 _MAX_LAG_MS = 10_000
 _AHEAD_MESSAGE = "this Leader's clock was {} ahead of the chain's clock and was reset"
@@ -21,9 +21,9 @@ _AHEAD_MESSAGE = "this Leader's clock was {} ahead of the chain's clock and was 
 class ChainClock:
     """A clock that continues from the latest known time of the chain.
 
-    Events may be old, so they only move this clock forward. A reading of the chain's clock can also
-    move it back, because a localnet can be rolled back. If it moves far back, it calls
-    `note_set_back`. `wait_until` returns only while `run` runs in another task.
+    Events may be old, so their times only move this clock forward. A reading of the chain's clock
+    can also move this clock back, because a localnet can be rolled back. If this clock moves far
+    back, it calls `note_set_back`. `wait_until` returns only while `run` runs in another task.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class ChainClock:
             self._set_time(read_ms)
             return
         self.observe(read_ms)
-        # The response may have taken long, so it is compared with the time of the request.
+        # The response may have taken long, so compare the reading with the time of the request.
         lead_ms = asked_at_ms - read_ms
         was_behind, self._is_behind = self._is_behind, lead_ms > _LAG_MS
         if self._is_behind and (was_behind or lead_ms > _MAX_LAG_MS):
@@ -84,9 +84,9 @@ class ChainClock:
         await future
 
     async def run(self) -> None:
-        """Wake the tasks whose time has come, and read the chain's clock while any task waits.
+        """Wake each task at its time, and read the chain's clock while any task waits.
 
-        The reading is needed because a rollback may have moved the chain's clock.
+        The clock is read because a rollback may have set the chain's clock back.
         """
         while True:
             self._changed.clear()
@@ -102,7 +102,7 @@ class ChainClock:
         try:
             await self.refresh()
         except UnreachableError:
-            pass  # the heartbeat reports it
+            pass  # the heartbeat reports an unreachable node
         except NexusError as error:
             _log.warning("clock_read_failed", code=error.code, error=error.message)
 
@@ -110,7 +110,7 @@ class ChainClock:
         now_ms = self.now_ms()
         while self._waiting:
             moment_ms, _, future = self._waiting[0]
-            # Cancelled futures are removed when they reach the front.
+            # Remove a cancelled future when it reaches the front of the queue.
             if moment_ms > now_ms and not future.done():
                 return
             heapq.heappop(self._waiting)

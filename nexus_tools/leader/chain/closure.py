@@ -1,4 +1,4 @@
-"""How an invocation was closed, as one leader sees it."""
+"""The closure of an invocation from the perspective of one leader."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,19 +7,19 @@ from nexus_tools.tool import Outcome
 
 
 class ClosureKind(StrEnum):
-    """The kinds of ending of an invocation, as one leader sees them."""
+    """The kind of an invocation's closure from the perspective of one leader."""
 
     SETTLED = "settled"
     FAILED = "failed"
     ELSEWHERE = "elsewhere"
     """Another leader closed the invocation, or the invocation was deleted."""
     MISSED = "missed"
-    """It is too late to close the invocation, except with the Move function `expire`."""
+    """It is too late to settle or fail the invocation, which only `expire` can still close."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """How an invocation was closed, with the outcome and the fee if they are known."""
+    """The closure of an invocation, with its outcome and fee if they are known."""
 
     kind: ClosureKind
     outcome: Outcome | None = None

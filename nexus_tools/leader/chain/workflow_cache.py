@@ -28,7 +28,7 @@ _MAX_WORKFLOWS = 64
 
 @dataclass(slots=True, eq=False)
 class CachedWorkflow:
-    """A workflow with its transaction argument, and with the arguments of tools needed so far."""
+    """A workflow, with the transaction arguments of itself and of the tools needed so far."""
 
     published: PublishedWorkflow
     argument: OwnedObject
@@ -41,7 +41,7 @@ class CachedWorkflow:
         return self.published.plan
 
     def tool_of(self, step: ExecutionStep) -> Address | None:
-        """Return the tool that the commands of a step name, or None if they name no tool."""
+        """Return the tool to which the commands of a step refer, or None."""
         match step:
             case RequestRun(run):
                 return self.commands.tool(run.vertex)
@@ -56,7 +56,7 @@ class CachedWorkflow:
 
 
 class WorkflowCache:
-    """A cache of the most recently used workflows, or of their errors if they are invalid.
+    """A cache of the most recently used workflows, and of the errors of invalid workflows.
 
     Anyone can publish workflows. If a workflow is invalid, its `NexusError` is cached and raised
     again without another read.
@@ -80,7 +80,7 @@ class WorkflowCache:
             raise
 
     async def cache_tools(self, workflow: CachedWorkflow, steps: Iterable[ExecutionStep]) -> None:
-        """Read the transaction arguments of the tools that steps name. Skip missing tools."""
+        """Cache the transaction arguments of the tools of these steps. Skip missing tools."""
         tools = {workflow.tool_of(step) for step in steps} - workflow.tools.keys() - {None}
         missing = [tool for tool in tools if tool is not None]
         for tool, value in zip(missing, await self._chain.objects(missing), strict=True):
@@ -107,5 +107,5 @@ class WorkflowCache:
 
 
 def in_words(error: NexusError) -> str:
-    """Return the failure detail, published on chain, for a workflow that cannot be executed."""
+    """Return the on-chain failure detail for a workflow that cannot be executed."""
     return f"the workflow cannot be executed: {error.message}"

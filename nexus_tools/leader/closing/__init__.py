@@ -1,1 +1,1 @@
-"""Closing of invocations: batches, and workers with their funds. Start with `closer.py`."""
+"""Closing of invocations in batches, by workers that pay the gas. Start with `closer.py`."""

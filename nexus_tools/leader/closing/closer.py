@@ -1,12 +1,12 @@
-"""The closer: closes invocations in batches, with several transactions in flight.
+"""The closer, which closes invocations in batches, with several transactions in flight.
 
-An invocation is in one transaction at a time. The chain skips invocations that are already closed
-or that expired, and the closer reads their state afterwards. If one command fails, the whole
+Each invocation is in at most one transaction at a time. The chain skips closed and expired
+invocations, and the closer reads their state afterwards. If one command fails, the whole
 transaction fails. The closer then drops closed invocations, retries the invocation of the failed
-command later, and sends the others again. After a failure, it simulates transactions first.
+command later, and sends the others again. After a failure, transactions are simulated first.
 
 A transaction that advances executions is also simulated, and not sent if it costs more than it
-earns. Owners from whom the leader has earned enough are exempt, until a transaction loses money.
+earns. Owners with sufficient earlier fees need no simulation until a transaction loses money.
 """
 
 import asyncio
@@ -38,13 +38,13 @@ _log = get_logger("nexus_tools.leader")
 
 _MAX_RETRY_SECONDS = 5.0
 _MAX_BUDGET_FACTOR = 16
-# While another transaction is in flight, the next transaction waits this long for more closings,
-# because a larger batch costs less per closing. If no transaction is in flight, it does not wait.
+# The time for which a transaction waits for more closings while another transaction is in flight.
+# The reason for the wait is that a larger batch costs less per closing.
 _BATCH_WAIT_S = 0.02
 
 
 class Closer:
-    """Takes closings from its queue while fewer than `max_transactions` are in flight."""
+    """A task that closes queued invocations, with at most `max_transactions` in flight."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Closer:
         self._accounts = accounts
         self._sender = TransactionSender(chain.client, config.error_retry_delay_ms)
         self._trouble = ""
-        # After failures, these limit the risk: simulation, budget factor, closings per transaction.
+        # These settings limit the losses after a failure.
         self._simulate_first = False
         self._budget_factor = 1
         self._batch_limit = config.max_batch_size
@@ -100,21 +100,21 @@ class Closer:
         self._slots.release()
 
     async def rest(self) -> None:
-        """Wait until the batches that are in flight now are finished."""
+        """Wait until the batches that are currently in flight are finished."""
         if self._in_flight:
             await asyncio.wait(self._in_flight)
 
     # --- One batch
 
     async def _close(self, closings: list[Closing]) -> None:
-        """Process closings until none is left. No other task may process the same closings."""
+        """Process all closings. No other task may process the same closings concurrently."""
         try:
             while closings:
                 await self._close_once(closings)
         except NexusError as error:
             if error.code == "journal_failed":
                 raise
-            if not isinstance(error, UnreachableError):  # the heartbeat reports it
+            if not isinstance(error, UnreachableError):  # the heartbeat reports an unreachable node
                 _log.warning("closing_postponed", code=error.code, error=error.message)
             await self._postpone(closings, error.message)
         except Exception as error:  # noqa: BLE001 - other batches continue
@@ -122,7 +122,7 @@ class Closer:
             await self._postpone(closings, "closing failed unexpectedly, see the log")
 
     async def _postpone(self, closings: Sequence[Closing], message: str) -> None:
-        """Queue the closings again after a failure of the Leader itself.
+        """Queue the closings again after an error of the Leader or of its node.
 
         The next batches are smaller, to isolate a closing that makes every transaction fail.
         """
@@ -137,19 +137,19 @@ class Closer:
             self.queue.put(closing)
 
     def _note_trouble(self, message: str) -> None:
-        """Set `trouble` and `is_blocked` until the next success."""
+        """Set `trouble` and `is_blocked`, which the next successful transaction clears."""
         self._trouble = message
         self.is_blocked.set()
         self._metrics.trouble.labels("closer").inc()
 
     async def _close_once(self, closings: list[Closing]) -> None:
-        """Close invocations with one transaction. Closings to retry now stay in `closings`."""
+        """Send one transaction. Afterwards `closings` contains the closings to retry at once."""
         now_ms = self._clock.now_ms()
         if any(
             closing.failed_attempts or closing.assignment.is_shared_at(now_ms)
             for closing in closings
         ):
-            await self._drop_closed(closings)  # another leader may have closed them
+            await self._drop_closed(closings)  # another leader may have closed some of them
         if not closings:
             self._clear_trouble()
             return
@@ -166,7 +166,7 @@ class Closer:
                 raise
 
     def _affordable_batch(self, closings: list[Closing]) -> ClosingBatch:
-        """Return a batch of at least one closing that a worker can pay. Queue the others again."""
+        """Return a batch that a worker can pay, or one closing. Queue the other closings again."""
         while True:
             batch = ClosingBatch(
                 self._chain.deployment,
@@ -236,14 +236,14 @@ class Closer:
     def _is_profitable(
         self, worker: Worker, simulated: SimulatedTransaction, closings: Sequence[Closing]
     ) -> bool:
-        """Return whether a batch earns its cost, or is one closing whose execution may owe it."""
+        """Return whether the fees of a batch cover its cost, or its only execution may owe it."""
         execution = closings[0].execution
         if len(closings) == 1 and execution is not None:
             return self._accounts.covers(execution, worker, simulated)
         return len(closings) == 1 or margin_mist(worker, simulated) >= 0
 
     async def _reduce_cost(self, closings: list[Closing]) -> None:
-        """Make the next transaction cheaper: fewer closings, fewer steps, or no answer."""
+        """Make the next transaction cheaper by removing closings, steps, or an answer."""
         if len(closings) > 1:
             self._requeue_half(closings)
         elif not _reduce_steps(closings):
@@ -272,7 +272,7 @@ class Closer:
         await self._note_closed(closings, closed)
         if closings:
             await self._drop_closed(closings)
-        # The chain skipped the remaining closings, which may still look open on a node that lags.
+        # The chain skipped the remaining closings, but a node that lags may report them as open.
         while closings:
             self._retry_later(closings.pop())
 
@@ -285,7 +285,7 @@ class Closer:
     async def _after_refusal(
         self, worker: Worker, refusal: NexusError, closings: list[Closing]
     ) -> None:
-        """Find out why the node refused a transaction. A refused transaction is not executed.
+        """Update the state after the node refused a transaction, which was not executed.
 
         The cause may be a deleted invocation, a new epoch, or a balance that another program spent.
         The next transaction then omits the invocation, or uses the new state.
@@ -306,7 +306,7 @@ class Closer:
     async def _after_failure(
         self, batch: ClosingBatch, status: ExecutionFailure, closings: list[Closing]
     ) -> None:
-        """Find out which part of a batch made the whole transaction fail."""
+        """Find the part of a batch that made the whole transaction fail."""
         _log.warning("closing_failed", error=str(status.error), command=status.command)
         self._simulate_first = True
         count = len(closings)
@@ -315,7 +315,7 @@ class Closer:
         execution = batch.execution_of(status.command)
         match failure_reason(status):
             case moves.ENotWorker | moves.ELeaderSuspended:
-                # This affects the whole batch. Another worker may be able to send it.
+                # The error affects the whole batch, but another worker may be able to send it.
                 await self._workers.refresh()
                 if self._workers.trouble:
                     raise WrongStateError("closing_impossible", self._workers.trouble)
@@ -357,7 +357,7 @@ class Closer:
         asyncio.get_running_loop().call_later(pause, self.queue.put, closing)
 
     async def _drop_closed(self, closings: list[Closing]) -> None:
-        """Read all invocations, and remove those that are closed or that expired."""
+        """Read all invocations, and remove the closings of closed or expired invocations."""
         await self._clock.refresh()
         kinds = await self._chain.closed([closing.assignment for closing in closings])
         closed: dict[Closing, ClosureKind] = {}
@@ -380,7 +380,7 @@ class Closer:
             closings.remove(closing)
 
 
-_UNPROFITABLE_DETAIL = "settling this answer costs more gas than it pays"
+_UNPROFITABLE_DETAIL = "settling this answer costs the leader more gas than its fee covers"
 
 
 def _reduce_steps(closings: Sequence[Closing], execution: Address | None = None) -> bool:

@@ -18,8 +18,8 @@ from nexus_tools.sui.types.execution_status import ExecutionFailure, ExecutionSt
 from nexus_tools.sui.types.transaction import ObjectArgument, ProgrammableTransaction, SharedObject
 from nexus_tools.tool import Answer, Failure, Outcome, outcome_bytes
 
-# Transaction bytes: for the IDs, versions and indices of one closing or one port, for a signature
-# with its key, for a continuation, and for an object argument.
+# Maximum transaction bytes of one closing or one port (IDs, versions and indices), of a signature
+# with its public key, of a continuation, and of an object argument.
 _BYTES_PER_CLOSING = 400
 _BYTES_PER_PORT = 100
 _BYTES_PER_SIGNATURE = 110
@@ -29,10 +29,10 @@ _COMMANDS_PER_CLOSING = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
 
-# Upper bounds in gas units, and in MIST of storage. The chain does not charge the unused part of a
-# budget. The bounds are at least twice the measured cost of the most expensive batches that the
-# queue makes. Each change of an invocation pays for its whole storage again, and 99 % of the
-# earlier payment is rebated.
+# Upper bounds of the computation in gas units, and of the storage in MIST. The chain does not
+# charge the unused part of a budget. The bounds are at least twice the measured cost of the most
+# expensive batches that the queue creates. Each change of an invocation pays for its whole storage
+# again, and the chain rebates 99 % of the earlier payment.
 _UNITS = 3_000
 _UNITS_PER_CLOSING = 100
 _UNITS_PER_SIGNATURE = 150
@@ -44,8 +44,8 @@ _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
 _STORAGE_PER_INPUT_BYTE_MIST = 80
 
 
-# The closing of an attempt that exceeds one of these limits may cost more than it earns. It gets a
-# transaction of its own, so that other closings do not pay for it.
+# If an attempt exceeds one of these limits, its closing may cost more than it earns. The closing is
+# then sent in a separate transaction, so that other closings do not pay for it.
 _LARGE_BYTES = 4_096
 _MANY_OBJECTS = 10
 _MANY_EDGES = 8
@@ -54,7 +54,7 @@ _LARGE_EFFORT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SignedInputs:
-    """The arguments with which the chain assembles the inputs that a signed answer covers.
+    """The arguments with which the chain assembles the inputs that a tool's signature covers.
 
     The answer belongs to an attempt of a run. `source_bytes` is the size of the closed invocations
     that supply some of the inputs.
@@ -69,7 +69,7 @@ class SignedInputs:
 class Closing:
     """An outcome to send to the chain. The future `closed` resolves when the invocation is closed.
 
-    `outcome_bytes` is the size that the chain stores. It is 0 for a failure.
+    `outcome_bytes` is the size of the outcome on chain, which is 0 for a failure.
     """
 
     assignment: Assignment
@@ -83,14 +83,14 @@ class Closing:
     continuation: Continuation | None = None
     inputs: SignedInputs | None = None
     execution: Address | None = None
-    """The execution, if the invocation is an attempt of one of its runs."""
+    """The execution to which the invocation belongs, if the invocation is an attempt of a run."""
     fail_fee_mist: int = 0
     failed_attempts: int = 0
     fee_mist: int | None = None
 
     @property
     def closes_as(self) -> ClosureKind:
-        """The way in which this outcome closes the invocation."""
+        """The kind of closure that this outcome causes."""
         return ClosureKind.SETTLED if isinstance(self.outcome, Answer) else ClosureKind.FAILED
 
     @property
@@ -100,7 +100,7 @@ class Closing:
 
     @property
     def is_costly(self) -> bool:
-        """Whether this closing of an attempt is so large that it may cost more than it earns."""
+        """Whether this closing is so large that it may cost more than it earns."""
         if self.execution is None:
             return False
         pays_nothing = isinstance(self.outcome, Failure) and not self.fail_fee_mist
@@ -142,7 +142,7 @@ class Closing:
 
     @property
     def effort(self) -> int:
-        """The estimated work of the Move VM. One unit is about one comparison of port names."""
+        """The estimated work of the Move VM, in units of about one comparison of port names."""
         return self._port_count * (self._port_count + _EFFORT_PER_PORT)
 
     @property
@@ -157,7 +157,7 @@ class Closing:
 
     @property
     def gas_units(self) -> int:
-        """The most gas units that this closing uses beyond the gas units of a small closing."""
+        """The maximum number of gas units that this closing uses in addition to a small closing."""
         outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024
         inputs = self.input_bytes * _UNITS_PER_INPUT_KILOBYTE // 1024
         more = self.continuation.gas_units if self.continuation else 0
@@ -166,7 +166,7 @@ class Closing:
 
     @property
     def storage_mist(self) -> int:
-        """The most MIST of storage, before rebates, beyond the storage of a small closing."""
+        """The maximum storage cost in addition to a small closing, in MIST before rebates."""
         return (
             self.outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
             + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
@@ -175,12 +175,12 @@ class Closing:
 
     @property
     def _active_continuation(self) -> Continuation | None:
-        """The continuation if the transaction includes a part of it, else None."""
+        """The continuation if the transaction contains some of its steps, else None."""
         return self.continuation if self.continuation and self.continuation.extent else None
 
     @property
     def _object_count(self) -> int:
-        """The number of objects that the inputs of a signed answer name."""
+        """The number of object arguments for the inputs of a signed answer."""
         return len(self.inputs.object_arguments) if self.inputs else 0
 
     @property
@@ -198,7 +198,7 @@ class Closing:
         self.continuation = None
 
     def close(self, closed: ClosureKind) -> None:
-        """Resolve the future `closed`, for which a task waits."""
+        """Resolve the future `closed`, which the task of the invocation awaits."""
         if not self.closed.done():
             self.closed.set_result(closed)
 
@@ -219,7 +219,7 @@ def closing_of(assignment: Assignment, outcome: Outcome, found: InvocationObject
 
 
 def full_batch_mist(closings: int, price: int) -> int:
-    """Return the most that a transaction with this many small closings costs, in MIST."""
+    """Return the maximum cost of a transaction with this number of small closings, in MIST."""
     units = _UNITS + closings * _UNITS_PER_CLOSING
     return units * price + closings * _STORAGE_PER_CLOSING_MIST
 
@@ -227,8 +227,8 @@ def full_batch_mist(closings: int, price: int) -> int:
 class ClosingBatch:
     """The closings of one transaction, in order, and the execution steps that follow them.
 
-    Each closing reads the object `leader`. After `build`, `closing_of` and `execution_of` return
-    the closing or the execution of a command.
+    Each closing reads the object `leader`. After a call of `build`, `closing_of` and `execution_of`
+    return the closing or the execution of a command.
     """
 
     def __init__(
@@ -240,7 +240,7 @@ class ClosingBatch:
         purse_mist: int = 0,
         price: int = 0,
     ) -> None:
-        """Include as many following steps as `purse_mist` pays for at this gas price."""
+        """Create a batch with as many steps as `purse_mist` can pay for at this gas price."""
         self.closings = tuple(closings)
         self._deployment = deployment
         self._leader = leader
@@ -266,19 +266,19 @@ class ClosingBatch:
 
     @property
     def is_unusual(self) -> bool:
-        """Whether a closing is costly, or has a signature whose inputs the chain reads."""
+        """Whether a closing is costly, or has a signature that the chain verifies with inputs."""
         return any(
             closing.is_costly or (closing.execution is not None and closing.is_signed)
             for closing in self.closings
         )
 
     def budget_mist(self, price: int) -> int:
-        """Return the most that the transaction costs at this gas price, in MIST."""
+        """Return the maximum cost of the transaction at this gas price, in MIST."""
         steps = sum(cost_mist(group.steps, price) for group in self._active_continuation)
         return self._closings_mist(price) + steps
 
     def _closings_mist(self, price: int) -> int:
-        """Return the most that the closings cost without execution steps, in MIST."""
+        """Return the maximum cost of the closings without execution steps, in MIST."""
         more = sum(closing.gas_units for closing in self.closings) * price
         stored = sum(closing.storage_mist for closing in self.closings)
         return full_batch_mist(len(self.closings), price) + more + stored
@@ -317,10 +317,10 @@ class ClosingBatch:
         self._executions.append(execution)
 
     def debtors_of(self, status: ExecutionStatus) -> list[Address | None]:
-        """Return the executions that owe the gas of the transaction.
+        """Return the executions whose accounts are charged for the gas of the transaction.
 
-        If a command aborted, only the execution of that command owes it. None stands for an
-        invocation that belongs to no execution.
+        If a command aborted, only the execution of that command is charged. None represents an
+        invocation that does not belong to an execution.
         """
         command = None
         if isinstance(status, ExecutionFailure) and isinstance(status.error.data, MoveAbort):
@@ -330,12 +330,12 @@ class ClosingBatch:
         return [execution] if execution else [member.execution for member in self.closings]
 
     def execution_of(self, command: int | None) -> Address | None:
-        """Return the execution that a command advances, or None for another command."""
+        """Return the execution that a command advances, or None if it does not advance one."""
         place = -1 if command is None else command - self._command_ends[-1]
         return self._executions[place] if 0 <= place < len(self._executions) else None
 
     def closing_of(self, command: int | None) -> Closing | None:
-        """Return the closing of a command, or None if the command belongs to no closing."""
+        """Return the closing to which a command belongs, or None for other commands."""
         if command is None:
             return None
         # If two closings have 4 and 5 commands, `_command_ends` is [4, 9].

@@ -11,28 +11,28 @@ from nexus_tools.leader.closing.step_costs import MAX_RUNS
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.sui.types.address import Address
 
-# The protocol allows 1 024 commands (`max_programmable_tx_commands`).
+# The protocol allows 1 024 commands in a transaction (`max_programmable_tx_commands`).
 _MAX_COMMANDS = 900
 
 # The gas price of an instruction rises in tiers with the length of a transaction. Within these
 # limits, a transaction stays in the first tiers, where a larger batch makes each closing cheaper.
 # Beyond the limits, a larger batch makes each closing more expensive. Up to 16 signatures cost
-# nothing extra. With 32 signatures, each costs 58 gas units, and with 64 each costs 262. The chain
-# reads an invocation with its inputs. With 64 KiB of inputs, each of up to 8 invocations in a
-# transaction costs 1 150 units. With 32 invocations, each costs 4 990. Anyone can request
-# invocations with large inputs.
+# nothing extra. Each of 32 signatures costs 58 gas units, and each of 64 signatures costs 262 gas
+# units. The chain reads an invocation with its inputs. If each invocation has 64 KiB of inputs, up
+# to 8 invocations in a transaction cost 1 150 gas units each, and 32 invocations cost 4 990 gas
+# units each. Anyone can request invocations with large inputs.
 _MAX_EFFORT = 2_048
 _MAX_SIGNED = 32
 _MAX_INPUT_BYTES = 128 * 1024
-# The work of accepting outcomes, as `following_effort` estimates it. The limit is about the work of
-# 32 outcomes that lead to one vertex each.
+# The limit of the work to accept outcomes, in the units of `following_effort`. The limit is about
+# the work for 32 outcomes that lead to one vertex each.
 _MAX_FOLLOWING_EFFORT = 4_096
 
 
 class ClosingQueue:
-    """Closings that wait for a transaction, in the order of their arrival.
+    """The closings that wait for a transaction, in the order of their arrival.
 
-    A batch is full when it reaches the limit of closings, the limit of bytes, or the limit of
+    A batch is full when it reaches the limit of closings, the limit of bytes, or a limit of
     another quantity that makes the transaction more expensive.
     """
 
@@ -57,21 +57,21 @@ class ClosingQueue:
         self._arrived.set()
 
     def withdraw(self, invocation: Address, closed: ClosureKind) -> bool:
-        """Remove and close a closing that still waits. Return whether it was in the queue."""
+        """Remove a closing from the queue and resolve it. Return whether the queue contained it."""
         closing = self._waiting.pop(invocation, None)
         if closing is not None:
             closing.close(closed)
         return closing is not None
 
     def is_under_way(self, invocation: Address) -> bool:
-        """Return whether a closing of the invocation left the queue but is not closed yet."""
+        """Return whether a closing of the invocation has left the queue but is not closed yet."""
         return invocation in self._unclosed and invocation not in self._waiting
 
     async def take(self, most: int, wait_s: Callable[[], float] = lambda: 0.0) -> list[Closing]:
         """Wait for a closing, and return a batch of at most `most` closings.
 
         If the queue is empty, wait for the first closing, and then up to `wait_s()` seconds for
-        others.
+        more closings.
         """
         while not self._waiting:
             await self._wait_for_arrival()
@@ -102,7 +102,7 @@ class ClosingQueue:
             effort += closing.effort
             following += closing.following_effort
             signed += closing.is_signed
-            runs += 2 * closing.following_edges  # following an edge, and requesting its run
+            runs += 2 * closing.following_edges  # one to follow the edge, and one to request a run
             input_bytes += closing.input_bytes
             full = (
                 len(batch) >= limit

@@ -21,7 +21,7 @@ def fees_mist(deployment: Deployment, executed: Executed) -> dict[Address, int]:
 
 
 def failure_reason(status: ExecutionFailure) -> MoveError | ErrorKind:
-    """Return the abort error of the Move module `invocation`, else the kind of the failure."""
+    """Return the error constant of an abort in the module `invocation`, else the error kind."""
     abort = status.error.data
     if isinstance(abort, MoveAbort) and abort.location.module == "invocation":
         return _REASON_BY_CODE.get(abort.code, status.error.kind)

@@ -24,27 +24,27 @@ from nexus_tools.workflow import (
     RunSettled,
 )
 
-# Upper bounds in gas units, and in MIST of storage. The execution refunds most of the storage cost
-# in the same transaction.
+# Upper bounds of the computation in gas units, and of the storage in MIST. The execution refunds
+# most of the storage cost in the same transaction.
 _UNITS_PER_ADVANCE = 1_000
 _STORAGE_PER_ADVANCE_MIST = 20_000_000
 _STORAGE_PER_EDGE_MIST = 4_000_000
 
 
 class Extent(IntEnum):
-    """How much of a continuation goes into the transaction of a closing."""
+    """The part of a continuation that the transaction of a closing contains."""
 
     NOTHING = 0
-    """Only the closing. The steps must never delay it."""
+    """The transaction contains only the closing, because steps must never delay a closing."""
     ADVANCE = 1
-    """The closing, after which the execution accepts the outcome."""
+    """After the closing, the execution accepts the outcome."""
     STEPS = 2
-    """The closing, after which the execution accepts the outcome and requests ready runs."""
+    """After the closing, the execution accepts the outcome and requests ready runs."""
 
 
 @dataclass(slots=True, eq=False)
 class Continuation:
-    """How an execution continues after an attempt was closed with `outcome`."""
+    """The continuation of an execution after an attempt was closed with `outcome`."""
 
     workflow: CachedWorkflow
     execution: SharedObject
@@ -78,29 +78,29 @@ class Continuation:
 
     @property
     def gas_units(self) -> int:
-        """The most gas units that accepting the outcome uses."""
+        """The maximum number of gas units that the execution needs to accept the outcome."""
         return _UNITS_PER_ADVANCE if self.extent else 0
 
     @property
     def storage_mist(self) -> int:
-        """The most that accepting the outcome costs in storage, in MIST."""
+        """The maximum storage cost of accepting the outcome, in MIST."""
         per_edge = self.edges * _STORAGE_PER_EDGE_MIST
         return _STORAGE_PER_ADVANCE_MIST + per_edge if self.extent else 0
 
     def predict(self, predictor: StepPredictor) -> None:
-        """Add the closing of the attempt to a prediction of steps."""
+        """Add the closing of the attempt to a predictor of steps."""
         predictor.add_closing(self.run, self.attempt.number, self.outcome)
 
     def reduce(self) -> None:
-        """Reduce the extent by one level, so that the next transaction is cheaper."""
+        """Reduce `extent` by one level, so that the next transaction is cheaper."""
         self.extent = Extent(max(0, self.extent - 1))
 
 
 def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
     """Estimate the work on chain to follow edges and to open the blocks that they enter.
 
-    A block opens once, with the first edge into it. If a block starts with inner blocks, the inner
-    blocks open too.
+    A block opens once, when the execution follows the first edge into the block. If a block starts
+    with inner blocks, the inner blocks also open.
     """
     effort = 0
     starts: list[str | int] = []
@@ -124,7 +124,7 @@ def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FollowingSteps:
-    """The steps of one execution that follow in a transaction."""
+    """The steps of one execution that follow the closings in a transaction."""
 
     workflow: CachedWorkflow
     execution: Address
@@ -136,7 +136,8 @@ def following(
 ) -> tuple[FollowingSteps, ...]:
     """Return the execution steps that follow the closings of one transaction.
 
-    The result has at most `limit` steps. They cost at most `purse_mist` at the gas price `price`.
+    The result contains at most `limit` steps, which cost at most `purse_mist` at the gas price
+    `price`.
     """
     by_execution: dict[Address, list[Continuation]] = {}
     for continuation in continuations:
@@ -160,7 +161,7 @@ def following(
 
 
 def run_of(workflow: CachedWorkflow, vertex: int, path: Iterable[int]) -> Run:
-    """Return a run from the index of its vertex on chain. Raises `IndexError`."""
+    """Return the run with an on-chain vertex number and a path. Raises `IndexError`."""
     return Run(tuple(workflow.plan.vertices)[vertex], tuple(path))
 
 

@@ -2,7 +2,7 @@
 
 Anyone can start an execution and name any leader. The leader pays first, because a request costs
 gas and the fee is paid only when the invocation is closed. An execution may therefore owe the
-leader a little, and more for each open invocation whose fee is still due. The same limit applies
+leader a limited amount, and an additional amount for each open invocation. The same limit applies
 to all executions of one owner together, because one transaction can start many executions.
 
 The accounts are kept in memory, so a restart resets them.
@@ -21,10 +21,10 @@ from nexus_tools.sui.client import Executed, SimulatedTransaction
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import SUI
 
-# The gas units for requesting one invocation in a transaction with many. Its fee repays them later.
+# The gas units for each of many requests in a transaction. The invocation's fee later covers them.
 _UNITS_PER_OPEN = 250
-# The gas units for requesting a single invocation. If it fails, the owner of its execution pays
-# more than that, so an owner may have any number of open invocations.
+# The gas units for a single request in a transaction. The fee of a failed invocation covers more
+# gas units than that, so an owner may have any number of open invocations.
 _UNITS_PER_OPEN_OF_OWNER = 1_250
 # The gas units for failing an attempt in its own transaction, including storage.
 _UNITS_PER_FAILURE = 1_150
@@ -39,18 +39,18 @@ class _Account:
 
 
 class _Accounts(LRUCache[Address, _Account]):
-    """The accounts that were used most recently."""
+    """The most recently used accounts, by address."""
 
     def of(self, holder: Address) -> _Account:
-        """Return the account of a holder, or a new one."""
+        """Return the account of an address, or create it."""
         return self.setdefault(holder, _Account())
 
 
 class ExecutionAccounts:
-    """Decides whether an execution may cost more than it pays.
+    """The accounts that decide whether an execution may cost more than it pays.
 
-    `max_unpaid_units` is the number of gas units that an execution may owe. All executions of one
-    owner together may owe as much. `price` returns the current gas price.
+    `max_unpaid_units` is the number of gas units that an execution, or all executions of one owner
+    together, may owe. `price` returns the current gas price.
     """
 
     def __init__(
@@ -70,18 +70,18 @@ class ExecutionAccounts:
         self._open: dict[Address, Address] = {}
 
     def set_owner(self, execution: Address, owner: Address) -> None:
-        """Record the owner of an execution. The owner then also owes what the execution owes."""
+        """Record the owner of an execution. The owner's account then includes its debts."""
         self._owner_of[execution] = owner
 
     def covers(self, execution: Address, worker: Worker, simulated: SimulatedTransaction) -> bool:
-        """Return whether a transaction pays for itself, or the execution may owe its cost."""
+        """Return whether a transaction earns its cost, or the execution may owe the difference."""
         requested = sum(1 for _ in self._requested(simulated))
         return self.allows(execution, margin_mist(worker, simulated), requested)
 
     def allows(self, execution: Address, margin_mist: int, requested: int = 0) -> bool:
         """Return whether the balance of an execution may change by `margin_mist`.
 
-        `requested` is the number of invocations that the change requests from this leader.
+        `requested` is the number of requests to this leader in the same transaction.
         """
         return margin_mist >= 0 or self.room_mist(execution, requested) + margin_mist >= 0
 
@@ -100,18 +100,18 @@ class ExecutionAccounts:
         return account.balance_mist + units * self._price()
 
     def has_earned(self, execution: Address, margin_mist: int) -> bool:
-        """Return whether earlier fees of the execution's owner cover a change, without credit."""
+        """Return whether the balance of the execution's owner covers a change without credit."""
         *_, account = self._accounts_of(execution)
         return account.balance_mist + margin_mist >= 0
 
     # --- Transactions that are not simulated
 
     def guarantor(self, executions: Sequence[Address | None], budget_mist: int) -> Address | None:
-        """Return the owner whose earlier fees cover a failure of a transaction, or None.
+        """Return the owner whose earlier fees cover the loss if a transaction fails, or None.
 
         All executions must belong to that owner, because the account of one owner never pays for
-        another. The owner's balance must cover the budget, which is the most that the transaction
-        can cost. So even if it fails, this leader has lost nothing to the owner.
+        another owner. The owner's balance must cover the budget, which is the maximum cost of the
+        transaction. If the transaction fails, the earlier fees cover the loss of this leader.
         """
         owners = {self._owner_of.get(execution) for execution in executions if execution}
         if None in executions or len(owners) != 1:
@@ -163,7 +163,7 @@ class ExecutionAccounts:
                 account.open -= requested
 
     def allows_failure(self, invocation: Invocation) -> bool:
-        """Return whether the fee of a failure, or credit, covers the cost of failing."""
+        """Return whether the failure fee or the execution's credit covers the gas of a failure."""
         attempt = invocation.attempt
         cost_mist = _UNITS_PER_FAILURE * self._price() - invocation.fail_fee_mist
         return attempt is None or self.allows(attempt.execution, -cost_mist)
@@ -173,7 +173,7 @@ class ExecutionAccounts:
     ) -> None:
         """Divide the gain or loss of a transaction equally among the accounts of executions.
 
-        None stands for an invocation without an execution. Its part goes to no account.
+        None represents an invocation without an execution, whose part is not recorded.
         """
         for execution in executions:
             if execution is not None:
@@ -187,20 +187,20 @@ class ExecutionAccounts:
                 account.open += 1
 
     def closed(self, invocation: Address) -> None:
-        """Stop expecting a fee for an invocation."""
+        """Record that an invocation is closed, so that its fee is no longer expected."""
         execution = self._open.pop(invocation, None)
         if execution is not None:
             for account in self._accounts_of(execution):
                 account.open = max(0, account.open - 1)
 
     def _accounts_of(self, execution: Address) -> list[_Account]:
-        """Return the account of an execution, and the account of its owner if that is known."""
+        """Return the account of an execution, and the account of its owner if known."""
         owner = self._owner_of.get(execution)
         own = self._executions.of(execution)
         return [own] if owner is None else [own, self._owners.of(owner)]
 
     def _requested(self, result: Executed | SimulatedTransaction) -> Iterable[InvocationRequested]:
-        """Yield the requests of attempts that name this leader first, so that it earns the fee."""
+        """Yield the requests of attempts that name this leader first, which then earns the fee."""
         for raw_event in result.events:
             event = parse_event(self._deployment, raw_event)
             if (
@@ -213,5 +213,5 @@ class ExecutionAccounts:
 
 
 def margin_mist(worker: Worker, result: Executed | SimulatedTransaction) -> int:
-    """Return how much a transaction adds to a worker's balance after gas, in MIST."""
+    """Return the change of a worker's address balance in a transaction, in MIST after gas."""
     return result.effects.address_balance_change(worker.address, SUI)

@@ -1,4 +1,4 @@
-"""The cost of steps of executions, and how many of them a worker can pay.
+"""The cost of execution steps, and the number of steps that a worker can pay.
 
 The execution refunds the storage cost of its steps in the same transaction, but the transaction's
 budget must include it.
@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from nexus_tools.registry import ExecutionStep, RequestIterations, RequestRun
 
-# Upper bounds in gas units, and in MIST of storage for each requested run or gathered list. The
-# chain does not charge the unused part.
+# Upper bounds of the computation in gas units, and of the storage in MIST for each requested run or
+# gathered list. The chain does not charge the unused part of a budget.
 _UNITS_PER_STEP = 1_000
 _UNITS_PER_RUN = 250
 _STORAGE_PER_RUN_MIST = 20_000_000
@@ -22,14 +22,14 @@ Gas per instruction rises with the length of a transaction, but the payment per 
 
 
 def cost_mist(steps: Iterable[ExecutionStep], price: int) -> int:
-    """Return the most that steps cost at this gas price, in MIST."""
+    """Return the maximum cost of steps at this gas price, in MIST."""
     return sum(_cost_mist(step, price) for step in steps)
 
 
 def affordable_steps(
     steps: Sequence[ExecutionStep], purse_mist: int, price: int, runs: int = MAX_RUNS
 ) -> tuple[ExecutionStep, ...]:
-    """Return the first steps that a worker can pay, with fewer iterations where necessary.
+    """Return the first steps that a worker can pay, with fewer iterations if necessary.
 
     The returned steps request at most `runs` runs.
     """
@@ -45,7 +45,7 @@ def affordable_steps(
 
 
 def run_count(steps: Iterable[ExecutionStep]) -> int:
-    """Return the largest number of runs that steps request."""
+    """Return the maximum number of runs that steps request."""
     return sum(map(_run_limit, steps))
 
 

@@ -1,4 +1,4 @@
-"""Sends signed transactions and determines their results."""
+"""A sender of signed transactions, which determines the results."""
 
 import asyncio
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(frozen=True, slots=True)
 class SignedTransaction:
-    """A signed transaction. The chain executes it at most once, however often it is sent."""
+    """A signed transaction, which the chain executes at most once, even if it is sent again."""
 
     digest: Digest
     data: bytes
@@ -21,7 +21,7 @@ class SignedTransaction:
 
 
 class TransactionSender:
-    """Sends a transaction again, or looks up its digest, until its result is known."""
+    """A sender that retries a transaction, or looks up its digest, until the result is known."""
 
     def __init__(self, client: SuiClient, pause_ms: int) -> None:
         self._client = client
@@ -31,8 +31,8 @@ class TransactionSender:
     async def send(self, transaction: SignedTransaction) -> Executed:
         """Return the executed transaction, or raise the node's refusal if it was not executed.
 
-        A refused transaction locks nothing, even if the network later executes or drops it. It
-        expires with its epochs, and it names no object that the worker owns.
+        A refused transaction does not lock objects, because it does not use objects that the worker
+        owns. It expires after its epochs, even if the network could still execute it later.
         """
         connection = self._client.connection
         while True:

@@ -19,20 +19,20 @@ HOUR_S = 3_600.0
 
 
 class Earnings:
-    """The earnings per hour, computed from samples of the total. `now` is in seconds."""
+    """The earnings per hour, computed from samples of the total earnings. `now` is in seconds."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int]] = deque()
 
     def add_sample(self, now: float, earned_mist: int) -> None:
-        """Add a sample: the total of fees minus gas until `now`."""
+        """Add a sample of the total earnings (fees minus gas) until `now`."""
         self._samples.append((now, earned_mist))
         # The newest sample that is at least an hour old is the start of the last hour.
         while len(self._samples) > 1 and self._samples[1][0] <= now - HOUR_S:
             self._samples.popleft()
 
     def mist_per_hour(self) -> int:
-        """Return the earnings per hour, over the last hour or since a more recent first sample."""
+        """Return the earnings per hour in the last hour, or since a more recent first sample."""
         (start, first), (end, last) = self._samples[0], self._samples[-1]
         return round((last - first) * HOUR_S / (end - start)) if end > start else 0
 
@@ -52,7 +52,7 @@ class WorkerFunds:
 
     @property
     def shortfall_mist(self) -> int:
-        """The MIST that the workers lack for a full transaction and another hour with this loss."""
+        """The MIST that the workers lack for a full transaction or for another hour of losses."""
         lost = max(0, -self.earned_mist_per_hour)
         return max(
             0, self.floor_mist - self.richest_mist, self.floor_mist + lost - self.balance_mist
@@ -60,7 +60,7 @@ class WorkerFunds:
 
 
 class WorkerBalances:
-    """Reads balances, collateral and activity periodically, and warns before funds run out.
+    """A periodic check of balances, collateral and activity, with warnings before funds run out.
 
     `floor_mist` returns the cost of a full transaction at a gas price.
     """

@@ -9,16 +9,16 @@ from nexus_tools.sui.types.address import Address
 _SUI_MIST = 1_000_000_000
 
 DEPOSIT_GAS_MIST = 10_000_000
-"""The MIST that stay in coins, to pay the gas of deposits into the address balance."""
+"""The MIST that workers keep as coins, to pay the gas of deposits into the address balance."""
 
 
 def minimum_balance_mist(price: int) -> int:
-    """Return the most that one closing costs at a gas price, in MIST."""
+    """Return the maximum cost of one closing at a gas price, in MIST."""
     return full_batch_mist(1, price)
 
 
 def spendable_mist(balance: Balance) -> int:
-    """Return the MIST that a worker can spend after it deposits its coins."""
+    """Return the MIST that a worker can spend after it has deposited its coins."""
     return balance.in_address + max(0, balance.in_coins - DEPOSIT_GAS_MIST)
 
 

@@ -1,8 +1,8 @@
 """The leader's workers whose keys are local. They sign transactions and pay the gas.
 
-A worker pays from its address balance, which also receives its fees. Its transactions name no
-object that the worker owns. Therefore any number of them can be in flight, as long as the balance
-covers the sum of their budgets. When the balance is low, the worker's coins are deposited into it.
+A worker pays from its address balance, which also receives its fees. Its transactions do not use
+objects that the worker owns. Any number of transactions can therefore be in flight, if the balance
+covers the sum of their budgets. If the balance is low, the worker deposits its coins into it.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class Worker:
 
     @property
     def free_mist(self) -> int:
-        """The most MIST that another transaction may have as its budget."""
+        """The maximum budget of another transaction, in MIST."""
         return self.balance_mist - self.reserved_mist
 
     def repaid_mist(self, executed: Executed | SimulatedTransaction, fees_mist: int) -> int:
@@ -77,15 +77,15 @@ class Worker:
         return change + executed.cost.net - fees_mist
 
     def apply_effects(self, executed: Executed) -> None:
-        """Subtract a loss from the balance. A gain can be spent only after its settlement."""
+        """Subtract a loss from the balance. Ignore a gain, which is not spendable until settled."""
         self.balance_mist += min(0, executed.effects.address_balance_change(self.address, SUI))
 
 
 class Workers:
-    """Selects the worker that pays for a transaction, and signs with its key.
+    """The workers, of which one pays for each transaction and signs it.
 
     Call `refresh` before the first transaction. `enough_mist` returns the balance that a worker
-    should have at a gas price, in MIST. A lower balance is filled up from the worker's coins.
+    should have at a gas price, in MIST. A worker with a lower balance deposits its coins.
     """
 
     def __init__(
@@ -104,29 +104,29 @@ class Workers:
 
     @property
     def leader(self) -> LeaderObject:
-        """The leader at the last refresh."""
+        """The leader, as read by the last refresh."""
         assert self._leader is not None
         return self._leader
 
     @property
     def epoch(self) -> Epoch:
-        """The epoch at the last refresh."""
+        """The epoch, as read by the last refresh."""
         assert self._epoch is not None
         return self._epoch
 
     @property
     def listed(self) -> tuple[Worker, ...]:
-        """The workers that the leader lists now."""
+        """The workers that the leader's on-chain object currently lists."""
         return tuple(worker for worker in self._workers if worker.is_listed)
 
     @property
     def richest(self) -> Address:
-        """The address with the largest balance."""
+        """The address of the worker with the largest balance."""
         return max(self.listed or self._workers, key=lambda worker: worker.balance_mist).address
 
     @property
     def richest_mist(self) -> int:
-        """The largest balance in MIST, which limits the budget of a transaction."""
+        """The largest balance of a worker in MIST, which limits the budget of a transaction."""
         return max((worker.balance_mist for worker in self.listed), default=0)
 
     @property
@@ -146,7 +146,7 @@ class Workers:
         return self._funds_problem()
 
     def _funds_problem(self) -> str:
-        """Return why no worker can pay for a closing, and how to fund it; empty if one can."""
+        """Return why no worker can pay for a closing and how to fund one, or an empty string."""
         needed_mist = minimum_balance_mist(self.epoch.gas_price)
         if self.richest_mist >= needed_mist:
             return ""
@@ -184,7 +184,7 @@ class Workers:
         try:
             await self.refresh()
         except UnreachableError:
-            pass  # the heartbeat reports it
+            pass  # the heartbeat reports an unreachable node
         except NexusError as error:
             _log.warning("workers_read_failed", code=error.code, error=error.message)
 
@@ -210,9 +210,9 @@ class Workers:
         self._removed = unlisted
 
     async def _deposit(self, worker: Worker) -> None:
-        """Deposit coins until the balance is sufficient or the coins are used up.
+        """Deposit coins until the balance is sufficient or no coins remain.
 
-        Many small coins need several transactions, because the number of coins in one is limited.
+        Many small coins need several transactions, because each transaction has a limit of coins.
         """
         network = replace(self._chain.client.network, chain_id=self._chain.deployment.chain_id)
         enough_mist = self._enough_mist(self.epoch.gas_price)
@@ -238,9 +238,9 @@ class Workers:
 
     @asynccontextmanager
     async def select(self, budget_mist: int) -> AsyncIterator[Worker]:
-        """Yield a worker whose balance covers this budget and all its budgets in flight.
+        """Yield a worker whose balance covers this budget and its transactions in flight.
 
-        If necessary, wait until budgets in flight are released. Raises `not_enough_sui` or
+        If necessary, wait until transactions in flight are finished. Raises `not_enough_sui` or
         `not_a_worker`.
         """
         worker = await self._wait_for_worker(budget_mist)
@@ -273,7 +273,7 @@ class Workers:
 
     def _insufficient_funds(self, budget_mist: int) -> NexusError:
         richest = max(self.listed, key=lambda worker: worker.balance_mist)
-        # Faucets and transfers send coins, whose deposit costs gas.
+        # Faucets and transfers send coins. Their deposit into the address balance costs gas.
         lacking = funding_amount_mist(budget_mist - richest.balance_mist)
         network = self._chain.client.network
         return WrongStateError(
@@ -286,7 +286,7 @@ class Workers:
     def sign(
         self, worker: Worker, kind: ProgrammableTransaction, budget_mist: int
     ) -> SignedTransaction:
-        """Return the signed transaction, which is valid in this epoch and the next one."""
+        """Return the signed transaction, which is valid in this epoch and the next epoch."""
         data = self.draft(worker, kind, budget_mist).encode()
         return SignedTransaction(transaction_digest(data), data, worker.signer.sign(data))
 
@@ -308,7 +308,7 @@ def _suspended_problem(leader: Leader, network: Network) -> str:
     if leader.state is not LeaderState.SUSPENDED:
         return message
     top_up = f"nexus-tools leader top-up --leader {leader.id}"
-    # A network that a program defines has no profile, so the CLI would not resolve its name.
+    # If a program defines the network, it has no profile, and the CLI cannot resolve its name.
     command = f"{top_up} -n {network.quoted_name}" if network.has_profile else top_up
     return f"{message}: its owner must restore {sui(leader.collateral.shortfall_mist)}: {command}"
 

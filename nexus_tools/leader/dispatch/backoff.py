@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Pauses whose upper limit doubles from `first_ms` to `longest_ms`.
+    """A sequence of pauses whose upper limit doubles from `first_ms` to `longest_ms`.
 
-    Each pause is a random part of its limit, at least half of it. From 200 to 5 000 ms, the limits
+    Each pause is random, between half of its limit and the limit. From 200 to 5 000 ms, the limits
     are 200, 400, 800, 1 600, 3 200, and then always 5 000 ms.
     """
 
@@ -16,6 +16,6 @@ class Backoff:
     longest_ms: int
 
     def pause_ms(self, attempt: int, chance: random.Random) -> float:
-        """Return the pause after an attempt, counted from 1, in ms."""
+        """Return the pause in ms after an attempt. The first attempt has the number 1."""
         whole = min(self.first_ms << min(attempt - 1, 32), self.longest_ms)
         return whole * (0.5 + chance.random() / 2)

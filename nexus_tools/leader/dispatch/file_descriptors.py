@@ -7,9 +7,9 @@ try:
 except ImportError:  # Windows, where sockets are not file descriptors
     resource = None  # type: ignore[assignment]  # each use checks it first
 
-# A call has a connection and may need one for `/meta`. A third, idle connection is kept alive.
+# A call has a connection, may need another one for `/meta`, and may leave one idle connection open.
 _DESCRIPTORS_PER_CALL = 3
-# For the journal, the node, the health server with its clients, and the libraries.
+# Descriptors for the journal, the node, the health server with its clients, and the libraries.
 _RESERVED_DESCRIPTORS = 256
 
 
@@ -27,7 +27,7 @@ def max_concurrent_calls(wanted: int) -> int:
 
 
 def raise_file_limit(calls: int) -> None:
-    """Raise this process's limit of open files for `calls` concurrent calls, as far as allowed."""
+    """Raise this process's limit of open files for `calls` concurrent calls, if allowed."""
     if resource is None:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -35,5 +35,5 @@ def raise_file_limit(calls: int) -> None:
     if hard != resource.RLIM_INFINITY:
         needed = min(needed, hard)
     if soft != resource.RLIM_INFINITY and soft < needed:
-        with suppress(OSError, ValueError):  # a sandbox may forbid it
+        with suppress(OSError, ValueError):  # a sandbox may forbid the change
             resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

@@ -20,9 +20,9 @@ _KEY_STATUSES = (400, 414, 422)
 
 
 def http_storage(client: aiohttp.ClientSession, url: str) -> Fetch:
-    """Return a `Fetch` that reads a URL, in which the key replaces `KEY` without encoding.
+    """Return a `Fetch` that reads a URL, in which the unencoded key replaces the placeholder `KEY`.
 
-    It does not follow redirects.
+    The function does not follow redirects.
     """
     return partial(_get, client, url)
 

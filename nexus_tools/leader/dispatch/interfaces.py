@@ -21,7 +21,7 @@ class Interface:
 
 
 class InterfaceCache:
-    """A cache of the interfaces of recently called tools, or of the errors in them."""
+    """A cache of the interfaces of recently called tools, and of errors in their definitions."""
 
     def __init__(self, capacity: int = MAX_INTERFACES) -> None:
         self._cache: LRUCache[tuple[Address, int], Interface | str] = LRUCache(capacity)

@@ -1,4 +1,4 @@
-"""Calls tools within their timeout and the Leader's window, and retries if that may help."""
+"""Calls of tools within their timeout and the Leader's window, with retries that may succeed."""
 
 import asyncio
 import random
@@ -44,8 +44,8 @@ from nexus_tools.tool import (
 
 _log = get_logger("nexus_tools.leader")
 
-# Escapes make JSON text at most six times as long as its shortest form. The factor leaves the rest
-# for whitespace.
+# Escapes make JSON text at most six times as long as its shortest form. The rest of the factor
+# allows whitespace.
 _MAX_ESCAPE_FACTOR = 8
 _MAX_WHITESPACE_BYTES = 64 * 1024
 
@@ -53,7 +53,7 @@ _Result = Outcome | Retryable | Declined
 
 
 class Invoker:
-    """Sends tool calls concurrently. `size` returns the number of bytes of an answer on chain."""
+    """A sender of concurrent tool calls. `size` returns the on-chain size of an answer in bytes."""
 
     def __init__(
         self,
@@ -80,9 +80,9 @@ class Invoker:
     async def invoke(self, call: ToolCall) -> Outcome | Declined | None:
         """Return the answer or the failure, or None to leave the invocation to the next leader.
 
-        The next leader may get an answer if the tool was unreachable, or still busy with the
-        invocation (status 409), for less than its timeout. The result is also None if the window
-        ended before any response.
+        The next leader may get an answer if the tool was unreachable, or still ran the invocation
+        (status 409), for less than its timeout. The result is also None if the window ended before
+        any response.
         """
         start = _now()
         result = await self._last_result(call)
@@ -130,7 +130,7 @@ class Invoker:
         return self.tool_health.of(call.tool, call.fqn)
 
     async def _send(self, call: ToolCall) -> "_Result | _Paused | None":
-        """Send a call once, when it gets a slot. Return None if the window ends first."""
+        """Send a call once, when a slot is free. Return None if the window ends first."""
         try:
             async with asyncio.timeout_at(call.deadline), self._call_slots.slot(call.tool):
                 health = self._health_of(call)
@@ -140,7 +140,7 @@ class Invoker:
                 try:
                     return await self._exchange(call, health)
                 finally:
-                    # This has no effect if the result of the call was recorded.
+                    # This call has no effect if the result of the tool call was recorded.
                     health.breaker.release_probe()
         except TimeoutError:
             return None
@@ -154,7 +154,7 @@ class Invoker:
                     request, response = await self._post(call, seconds)
         except NoResponseError as error:
             health.record_unreachable(str(error), error.refusal)
-            # The failure is published, so it does not reveal that the guard refused the address.
+            # The failure is public, so it must not reveal that the guard refused the address.
             return Retryable(failure(FailureReason.UNREACHABLE, str(error)))
         except ResponseTooLargeError:
             health.record_success()
@@ -184,15 +184,15 @@ class Invoker:
         return outcome
 
     def _too_large(self, call: ToolCall) -> Failure | Declined:
-        """Return the failure for an oversized response. Decline if only this leader's limit is low.
+        """Return the failure for an oversized response, or decline if this leader's limit is lower.
 
-        The other limit follows from the outcome size that the requester paid for.
+        The requester's limit follows from the outcome size that the requester paid for.
         """
         own = self._config.max_response_bytes
         if own < _paid_bytes(call):
             detail = f"this leader reads at most {own} bytes"
             return Declined(failure(FailureReason.REFUSED, detail))
-        detail = "the response is larger than any answer of the size that was paid for"
+        detail = "the response is too large for the outcome size that the requester paid for"
         return failure(FailureReason.OUTPUT_TOO_LARGE, detail)
 
     async def _post(self, call: ToolCall, seconds: float) -> tuple[dict[str, str], Response]:
@@ -216,7 +216,7 @@ class Invoker:
 
 
 def _call_slots(config: LeaderConfig) -> FairShare[Address]:
-    """Return the slots for calls. The limit of open files may reduce the configured number."""
+    """Return the slots for calls. The limit of open files may reduce their configured number."""
     calls = max_concurrent_calls(config.max_concurrent)
     if calls < config.max_concurrent:
         _log.warning(
@@ -232,7 +232,7 @@ _TOO_FEW_FILES = (
 
 
 def _paid_bytes(call: ToolCall) -> int:
-    """Return the maximum length of a body whose answer has the size that was paid for."""
+    """Return the maximum response length for an answer of the outcome size that was paid for."""
     return call.max_outcome_bytes * _MAX_ESCAPE_FACTOR + _MAX_WHITESPACE_BYTES
 
 
@@ -261,7 +261,7 @@ _PAUSED_DETAIL = "the tool failed to respond several times in a row"
 
 @dataclass(frozen=True, slots=True)
 class _Paused:
-    """A call that the circuit breaker rejected. It may be tried again after `seconds`."""
+    """A call that the circuit breaker rejected, with the time in seconds until the next trial."""
 
     seconds: float
 

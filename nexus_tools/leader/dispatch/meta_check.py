@@ -20,7 +20,7 @@ from nexus_tools.tool import ToolDefinition, parse_json, protocol
 
 MAX_META_BYTES = 256 * 1024
 _TIMEOUT_SECONDS = 5.0
-# After a mismatch, the next check is soon, because the author may fix the server at any time.
+# Repeat the check soon after a mismatch, because the author may fix the server at any time.
 _RECHECK_SECONDS = 30.0
 _CAPACITY = 1_024
 
@@ -33,9 +33,9 @@ class _CachedResult:
 
 
 class MetaCheck:
-    """A cache of whether a tool's server serves the same definition as the chain.
+    """A cache of comparisons of the served definitions of tools with their on-chain definitions.
 
-    It has an entry for each version of a tool's object.
+    The cache has an entry for each version of a tool's object.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class MetaCheck:
         self._results: LRUCache[tuple[Address, int], _CachedResult] = LRUCache(_CAPACITY)
 
     async def problem(self, tool: Address, version: int, definition: ToolDefinition) -> str:
-        """Return how `/meta` contradicts the chain, or an empty string.
+        """Return how `/meta` differs from the on-chain definition, or an empty string.
 
-        The result is also empty if `/meta` does not respond. The call of `/invoke` then shows
-        whether the tool is reachable.
+        The result is also empty if `/meta` does not respond, because the following call of
+        `/invoke` shows whether the tool is reachable.
         """
         finding = self._results.setdefault((tool, version), _CachedResult())
         async with finding.lock:
@@ -60,7 +60,7 @@ class MetaCheck:
         return finding.problem
 
     async def _fetch(self, definition: ToolDefinition) -> tuple[str, float]:
-        """Return the problem or an empty string, and the seconds for which the result is valid."""
+        """Return the mismatch or an empty string, and the seconds for which the result is valid."""
         url = protocol.endpoint(definition.url, protocol.META)
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):

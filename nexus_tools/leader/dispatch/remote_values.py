@@ -1,9 +1,9 @@
 """Remote values: off-chain inputs of tools, fetched from storages that the operator configures.
 
-Requesters write a storage and a key on chain. Only the `Fetch` of a storage can check whether a
-value matches its key. If a value cannot be fetched, the invocation fails as INPUT_INVALID, which is
-attributed to the requester. A key without a value therefore does not affect the track record of the
-leader.
+Requesters write the name of a storage and a key on chain. Only the `Fetch` function of a storage
+can check whether a value matches its key. If a value cannot be fetched, the invocation fails with
+INPUT_INVALID, which is attributed to the requester. A missing value therefore does not affect the
+leader's track record.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ _log = get_logger("nexus_tools.leader")
 
 MAX_VALUES = 256
 """The maximum number of values of one invocation."""
-# The number of invocations whose fetched values may be in memory at once. Values count while they
-# are fetched. Large values count until the tool has responded.
+# The maximum number of invocations whose fetched values are in memory. An invocation counts while
+# its values are fetched. With large values, the invocation counts until the tool has responded.
 _MAX_INVOCATIONS = 64
-# After the fetch, smaller values need no slot. On-chain inputs can be as large, and they are in
-# memory for more invocations.
+# Values up to this size need no slot after the fetch, because on-chain inputs can be equally large,
+# and the inputs of more invocations are in memory.
 _SMALL_BYTES = 65_536
 _CONCURRENT_FETCHES = 8
 _MAX_SHOWN_CHARACTERS = 48
@@ -42,9 +42,9 @@ _MAX_SHOWN_CHARACTERS = 48
 class Fetch(Protocol):
     """A function that fetches the JSON text of a value, of at most `max_bytes`, from a storage.
 
-    Keys match `is_storage_key`. If the function raises a `NexusError`, its message is published on
-    chain. Messages of other exceptions are not published. The Leader retries after any exception
-    except the following two.
+    Keys satisfy `is_storage_key`. If the function raises a `NexusError`, its message is published
+    on chain. Messages of other exceptions are not published. The Leader retries after any exception
+    except `NotFoundError` and `ValidationError`.
 
     Raises:
         NotFoundError: The storage has no value under the key.
@@ -58,10 +58,10 @@ class Fetch(Protocol):
 def split_storages(
     storages: Mapping[str, Fetch | str],
 ) -> tuple[dict[str, str], dict[str, Fetch]]:
-    """Return the storages that are given by a URL, and the storages that are functions.
+    """Return the storages that are defined by a URL, and the storages that are functions.
 
     Raises:
-        UsageError: `argument_invalid`, if a storage is neither.
+        UsageError: `argument_invalid`, if a storage is neither a URL nor a function.
     """
     urls: dict[str, str] = {}
     functions: dict[str, Fetch] = {}
@@ -80,11 +80,11 @@ def split_storages(
 
 
 class _LateError(ValidationError):
-    """A value that did not arrive in time."""
+    """The error for a value that did not arrive before the deadline."""
 
 
 class RemoteValues:
-    """Fetches the remote values of invocations from named storages."""
+    """A fetcher of the remote values of invocations from named storages."""
 
     def __init__(
         self, storages: Mapping[str, Fetch], config: LeaderConfig, metrics: LeaderMetrics
@@ -107,7 +107,7 @@ class RemoteValues:
         `deadline` uses the event loop's clock.
 
         Raises:
-            TimeoutError: No slot became free before the deadline, or too late to fetch the values.
+            TimeoutError: No slot became free in time to fetch the values before the deadline.
             ValidationError: `remote_value_unavailable`; the message says why a value is not
                 available.
         """
@@ -158,7 +158,7 @@ class RemoteValues:
     async def _fetch_all(
         self, references: Sequence[tuple[str, RemoteReference]], until: float
     ) -> dict[RemoteReference, bytes]:
-        """Fetch each value once. A value that is used twice counts twice for the size limit."""
+        """Fetch each value once. If two ports use a value, it counts twice for the size limit."""
         ports = {place: port for port, place in reversed(references)}
         times = Counter(place for _, place in references)
         turns = asyncio.Semaphore(_CONCURRENT_FETCHES)
@@ -199,7 +199,7 @@ class RemoteValues:
         max_bytes: int,
         troubles: dict[RemoteReference, str],
     ) -> bytes:
-        """Return one value. Retry until its storage responds, and write errors to `troubles`.
+        """Fetch one value. Retry until its storage responds, and record errors in `troubles`.
 
         Raises:
             ValidationError: `remote_value_unavailable`.
@@ -208,7 +208,7 @@ class RemoteValues:
         while True:
             result, problem = "fetched", ""
             try:
-                # If a function returns `str`, `memoryview` raises. This is not an input failure.
+                # `memoryview` raises if a function returns `str`, which is not an input failure.
                 text = bytes(memoryview(await self._storages[storage](place.key, max_bytes)))
             except NotFoundError:
                 result, problem = "absent", "the storage has no such value"
@@ -227,7 +227,7 @@ class RemoteValues:
             return text
 
     def _note_down(self, storage: str, error: Exception) -> str:
-        """Log an error of a storage if it is new, and return the part that may be published."""
+        """Log a storage's error unless it was logged last, and return its publishable part."""
         message = error.message if isinstance(error, NexusError) else error_summary(error)
         if self._error_by_storage.get(storage) != message:
             self._error_by_storage[storage] = message

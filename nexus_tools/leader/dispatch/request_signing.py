@@ -24,9 +24,9 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(frozen=True, slots=True)
 class RequestSigning:
-    """The key with which a Leader signs tool calls, or no key.
+    """The optional key with which a Leader signs tool calls.
 
-    `clock` returns seconds since 1970. Servers compare the times in signatures with their clock.
+    `clock` returns seconds since 1970. Servers compare the times in signatures with their own time.
     """
 
     identity: Identity | None = None
@@ -64,11 +64,11 @@ class RequestSigning:
     def check(
         self, request: Mapping[str, str], response: Response, keys: Collection[bytes]
     ) -> None:
-        """Raise `SignatureRejectedError` if a response may not come from the tool.
+        """Raise `SignatureRejectedError` if a response does not prove that it is from the tool.
 
-        If a tool has `keys` on chain, one of them must sign its answers. An error response needs no
-        signature, because it may come from a proxy. A proxy has no key, and it could also drop the
-        response.
+        If a tool has `keys` on chain, one of its keys must sign its answers. An error response
+        needs no signature, because a proxy without a key may have sent it. A proxy could also drop
+        the response.
         """
         if keys and response.status == 200:
             check_response(response.status, response.body, response.signed, request, keys)
@@ -81,10 +81,10 @@ def attach_signature(
     signers: Collection[bytes],
     asked: bytes,
 ) -> Answer:
-    """Return an answer with the tool's signature of it.
+    """Return an answer with the signature with which the tool signed it.
 
-    One of `signers` must have made the signature. Without `signers`, no signature is needed.
-    `asked` is the body of the request.
+    One of the keys in `signers` must verify the signature. If `signers` is empty, the answer needs
+    no signature. `asked` is the body of the request.
 
     Raises:
         SignatureRejectedError: The response has no valid signature.

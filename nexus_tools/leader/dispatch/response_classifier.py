@@ -24,7 +24,7 @@ MAX_DETAIL_BYTES = 200
 """The maximum size of a failure's detail in UTF-8, as in the Move module `invocation`."""
 
 MAX_OUTCOME_BYTES = 100 * 1024
-"""The maximum size of an answer. A transaction has at most 128 KiB and needs further data."""
+"""The maximum size of an answer. A transaction has at most 128 KiB and contains other data."""
 
 _PROBLEM_CODES = frozenset(problem.code for problem in Problem)
 
@@ -41,10 +41,10 @@ _DETAIL_PREFIXES = {
 
 @dataclass(frozen=True, slots=True)
 class Retryable:
-    """A result after which another call may help. Without another call, the outcome is `failure`.
+    """A failed attempt that a retry may fix. Without a retry, the outcome is `failure`.
 
-    `retry_after` is the value of the `Retry-After` header. `is_running` means that the tool already
-    works on the call. `is_leader_specific` means that the tool limits the calls of this leader.
+    `retry_after` is the value of the `Retry-After` header. `is_running` is whether the tool is
+    still running the call. `is_leader_specific` is whether the tool limits this leader's calls.
     """
 
     failure: Failure
@@ -55,7 +55,7 @@ class Retryable:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The result if this leader gets no answer, but another leader may get one.
+    """The result of a call if another leader may get an answer that this leader does not get.
 
     If no other leader has a later window, `failure` is the outcome of the invocation.
     """
@@ -64,9 +64,9 @@ class Declined:
 
 
 def failure(reason: FailureReason, detail: str) -> Failure:
-    """Return a failure whose detail is cut to the length that the chain accepts.
+    """Return a failure whose detail is truncated to the length that the chain accepts.
 
-    The detail is cut between two characters, so that it is valid UTF-8.
+    The detail is truncated between two characters, so that it is valid UTF-8.
     """
     cut = detail.encode("utf-8", "replace")[:MAX_DETAIL_BYTES]
     return Failure(reason, cut.decode("utf-8", "ignore"))
@@ -78,10 +78,10 @@ def classify_response(
     size: Callable[[Answer], int],
     max_outcome_bytes: int,
 ) -> Outcome | Retryable | Declined:
-    """Return the outcome of `response`, or whether another call or another leader may help.
+    """Return the outcome of `response`, or whether a retry or another leader may get an answer.
 
-    `size` returns the number of bytes of an answer on chain. It raises `ValidationError` for a port
-    whose name the chain does not accept.
+    `size` returns the number of bytes of an answer on chain. `size` raises `ValidationError` for a
+    port whose name the chain does not accept.
     """
     if response.status != 200:
         return _classify_status(response)
@@ -112,7 +112,7 @@ def _too_many_ports(answer: Answer) -> str:
 
 
 def _problem(body: bytes) -> tuple[str, str]:
-    """Return `code` and `detail` of a problem document (RFC 9457), or empty strings."""
+    """Return the members `code` and `detail` of a problem document (RFC 9457), or empty strings."""
     try:
         document = parse_json(body)
     except ValidationError:
@@ -123,9 +123,9 @@ def _problem(body: bytes) -> tuple[str, str]:
 
 
 def _status_detail(reason: FailureReason, status: int, code: str, detail: str) -> str:
-    """Return the status of a response, with the code or the detail of a refusal.
+    """Return a failure detail with the status of a response, and its error code or detail.
 
-    If the answer is too large, the tool's detail contains its size, so it replaces the status.
+    If the answer is too large, only the tool's detail is returned, because it contains the size.
     """
     text = " ".join(detail.split())
     if reason is FailureReason.OUTPUT_TOO_LARGE:
@@ -139,7 +139,7 @@ def _status_detail(reason: FailureReason, status: int, code: str, detail: str) -
 
 def _classify_status(response: Response) -> Failure | Retryable | Declined:
     if response.status == protocol.Problem.ALREADY_RUNNING.status:
-        # The response arrives when the running call ends, so this is the best time for a retry.
+        # Retry at once, because the tool responds when the running call ends.
         detail = f"the tool is still running the call: {response.status}"
         timeout_failure = failure(FailureReason.TIMED_OUT, detail)
         return Retryable(timeout_failure, is_running=True)

@@ -43,17 +43,17 @@ class ToolCall:
     deadline: float
     max_outcome_bytes: int
     keys: tuple[bytes, ...]
-    """The tool's on-chain public keys. If it has keys, one of them must sign its answer."""
+    """The tool's on-chain public keys, one of which must sign the answer, or empty."""
     signers: tuple[bytes, ...]
-    """The keys of the signature that the chain verifies; empty if it verifies none."""
+    """The public keys for the signature that the chain verifies, or empty without verification."""
     validator: InterfaceValidator
     run: str = ""
-    """The value of the run header; empty if the invocation is not an attempt."""
+    """The value of the run header, or an empty string if the invocation is not an attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """The inputs of a run, and its name: `execution/vertex/path/attempt`."""
+    """The inputs of a run, and the name of the attempt: `execution/vertex/path/attempt`."""
 
     name: str
     ports: Ports
@@ -73,11 +73,11 @@ _LEADER_REASONS = (FailureReason.REFUSED, FailureReason.OVERLOADED)
 
 
 class ToolCalls:
-    """Builds tool calls after checking the tool, the URL and the inputs.
+    """A builder of tool calls, which first checks the tool, the URL and the inputs.
 
-    `turns` schedules validations. Without `meta`, `/meta` is not checked. `lanes` records refused
-    URLs. `values` fetches remote values. `is_signing` is whether this leader signs its calls. If
-    not, it does not call tools that sign their answers.
+    `turns` schedules validations. If `meta` is None, `/meta` is not checked. `lanes` records
+    refused URLs. `values` fetches remote values. `is_signing` is whether this leader signs its
+    calls. A leader that does not sign calls skips tools that sign their answers.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class ToolCalls:
         seconds: float,
         run: RunInputs | None = None,
     ) -> AsyncIterator[ToolCall | Failure | Declined]:
-        """Yield a tool call whose response may take `seconds`, or why the call is impossible.
+        """Yield a tool call with a timeout of `seconds`, or the reason why it is impossible.
 
         If the invocation is an attempt, `run` contains the inputs. Fetched values stay in memory
         until the context ends.
@@ -194,7 +194,7 @@ class ToolCalls:
         )
 
     def _check_tool(self, tool: Tool, definition: ToolDefinition, invocation: Invocation) -> None:
-        """Raise `_NotCalledError` if this leader does not call the tool for any inputs."""
+        """Raise `_NotCalledError` if this leader never calls the tool, regardless of the inputs."""
         try:
             self._guard.check_url(definition.url)
         except AddressRefused as error:
@@ -214,7 +214,7 @@ class ToolCalls:
         *,
         signers: Sequence[bytes],
     ) -> bytes:
-        """Return the request body. The parsed inputs are dropped, as they take more memory."""
+        """Return the request body. Do not keep the parsed inputs, which need more memory."""
         inputs = _validated_inputs(interface, ports, texts)
         if signers and ports_of(inputs) != ports:
             raise _NotCalledError(FailureReason.INPUT_INVALID, _NOT_CANONICAL)
@@ -225,8 +225,8 @@ class ToolCalls:
         return body
 
 
-# The tool's signature covers the request body, and the chain compares that with its own encoding of
-# the inputs.
+# The tool's signature covers the request body. The chain verifies the signature with its own
+# canonical encoding of the inputs.
 _NOT_CANONICAL = "the inputs are not in the canonical form that a tool signs"
 
 
@@ -237,7 +237,7 @@ def _ports(invocation: Invocation, run: RunInputs | None) -> Ports:
 def _validated_inputs(
     interface: Interface, ports: Ports, texts: Mapping[RemoteReference, bytes] | None = None
 ) -> dict[str, Any]:
-    """Return the validated inputs. Without `texts`, they must not contain remote values."""
+    """Return the validated inputs. Without `texts`, remote values are invalid inputs."""
     try:
         inputs = ports.as_json({} if texts is None else parsed(ports, texts))
         interface.validator.check_input(inputs)

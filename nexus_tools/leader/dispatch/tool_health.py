@@ -1,4 +1,4 @@
-"""The health of each tool: whether it responds, its calls are paused, or its URL is refused."""
+"""The health of each tool: whether it responds, is paused, or has a refused URL."""
 
 import asyncio
 from collections import OrderedDict
@@ -17,7 +17,8 @@ _log = get_logger("nexus_tools.leader")
 class BreakerState(Enum):
     """The state of a circuit breaker.
 
-    A closed breaker allows all calls, an open one no calls, and a half-open one a single trial.
+    A closed breaker allows all calls, an open breaker rejects all calls, and a half-open breaker
+    allows one trial call.
     """
 
     CLOSED = "closed"
@@ -26,7 +27,7 @@ class BreakerState(Enum):
 
 
 class CircuitBreaker:
-    """Pauses the calls of a tool after `failures` consecutive calls without a response.
+    """A circuit breaker that pauses a tool's calls after `failures` calls without a response.
 
     `now` is a monotonic clock in seconds.
     """
@@ -42,7 +43,7 @@ class CircuitBreaker:
 
     @property
     def state(self) -> BreakerState:
-        """The current state."""
+        """The current state of the circuit breaker."""
         if self._opened_at is None:
             return BreakerState.CLOSED
         if self._now() < self._opened_at + self._pause:
@@ -50,9 +51,9 @@ class CircuitBreaker:
         return BreakerState.HALF_OPEN
 
     def admit(self) -> float:
-        """Return 0 if a call may start, else the seconds to wait.
+        """Return 0 if a call may start, else the time to wait in seconds.
 
-        The caller must record the result of a call that may start.
+        If the result is 0, the caller must record the result of the call.
         """
         if self._opened_at is None:
             return 0.0
@@ -65,13 +66,13 @@ class CircuitBreaker:
         return 0.0
 
     async def wait(self, seconds: float) -> None:
-        """Wait until the tool responds to another call, for at most `seconds`."""
+        """Wait for at most `seconds` until the tool responds to another call."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._closed.wait()
 
     def record_success(self) -> None:
-        """Record that the tool responded. The status does not matter."""
+        """Record that the tool responded with any status."""
         self._failures = 0
         self._opened_at = None
         self._trying = False
@@ -81,13 +82,13 @@ class CircuitBreaker:
         """Record that the tool did not respond."""
         self._failures += 1
         if self._trying or self._failures >= self._threshold:
-            # A failed trial starts another pause.
+            # A failed trial call starts another pause.
             self._opened_at = self._now()
             self._closed.clear()
         self._trying = False
 
     def release_probe(self) -> None:
-        """Allow another trial if a trial call ended without recording a result."""
+        """Allow another trial call if the last one ended without a recorded result."""
         self._trying = False
 
 
@@ -96,7 +97,7 @@ _CAPACITY = 4_096
 
 @dataclass(slots=True)
 class ToolHealth:
-    """The state that all calls of one tool share. Each change is logged once."""
+    """The health of one tool, which all its calls share. Each change is logged once."""
 
     fqn: str
     breaker: CircuitBreaker
@@ -104,7 +105,7 @@ class ToolHealth:
     refusal: str = ""
 
     def record_success(self) -> None:
-        """Record that the tool responded. The status does not matter."""
+        """Record that the tool responded with any status, also with an error."""
         self.breaker.record_success()
         if self.is_down or self.refusal:
             _log.info("tool_up", fqn=self.fqn)

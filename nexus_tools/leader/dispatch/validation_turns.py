@@ -1,7 +1,7 @@
 """Turns for schema validation, so that expensive validations use at most half of the time.
 
-A validation blocks the event loop. The author of a tool decides how long a validation takes, up to
-the limit of `InterfaceValidator`. Requesters decide how many validations there are.
+A validation blocks the event loop. Its duration depends on the schemas of the tool's author, up to
+the limit of `InterfaceValidator`. The number of validations depends on the requesters.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from nexus_tools.http.fair_share import FairShare
 from nexus_tools.sui.types.address import Address
 
 _PAUSE_THRESHOLD_S = 0.01
-"""The time in seconds up to which a validation needs no pause after it."""
+"""The maximum duration in seconds of a validation without a following pause."""
 
 
 class ValidationTurns:
-    """Runs one validation at a time, and lets the tools take turns.
+    """A scheduler that runs one validation at a time, with turns for each tool.
 
     After an expensive validation, the next validation waits for as long as the expensive one took.
     Other tasks run in the meantime. `now` returns seconds.
@@ -30,7 +30,7 @@ class ValidationTurns:
 
     @asynccontextmanager
     async def of(self, tool: Address) -> AsyncIterator[None]:
-        """Wait for the turn of a tool. The turn ends with the context."""
+        """Wait for the turn of a tool. The turn ends when the context exits."""
         async with self._share.slot(tool):
             start = self._now()
             if start < self._next_at:

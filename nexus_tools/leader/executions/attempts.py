@@ -1,7 +1,7 @@
-"""Invocations that are attempts of runs: their inputs, and the execution steps that follow.
+"""Invocations that are attempts of runs, with their inputs and the execution steps that follow.
 
 Anyone can publish a workflow and name any leader for its executions. Unreadable or invalid data of
-a workflow therefore fails only the invocation that needs it.
+a workflow therefore fails only the invocation that needs the data.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class AttemptArguments:
 
 
 class Attempts:
-    """Reads the executions and workflows to which attempts refer."""
+    """A reader of the executions and workflows to which attempts refer."""
 
     def __init__(self, chain: Chain, workflows: WorkflowCache, resolver: RunInputResolver) -> None:
         self._chain = chain
@@ -59,7 +59,7 @@ class Attempts:
         self._resolver = resolver
 
     async def inputs(self, attempt: Attempt) -> RunInputs | Failure:
-        """Return the inputs of an attempt, or why they are invalid. Raises `UnreachableError`."""
+        """Return the inputs of an attempt, or a failure. Raises `UnreachableError`."""
         try:
             execution, workflow = await self._read_execution(attempt)
             run = run_of(workflow, attempt.run.vertex, attempt.run.path)
@@ -85,7 +85,7 @@ class Attempts:
         run: Run,
         inputs: Ports,
     ) -> None:
-        """Raise `inputs_too_large` if settling reads more bytes than the attempt allows."""
+        """Raise `inputs_too_large` if the settlement reads more bytes than the attempt allows."""
         if not attempt.read_fee_mist:
             return
         size = await self._resolver.read_bytes(execution, workflow.published, run, inputs)
@@ -142,9 +142,9 @@ class Attempts:
         return tuple(step for step in steps if workflow.can_add(step))
 
     async def continuation(self, attempt: Attempt, outcome: Outcome) -> Continuation | None:
-        """Return how the execution continues after an outcome, or None if that is unknown.
+        """Return the continuation of the execution after an outcome, or None if it is unknown.
 
-        If it is unknown, the `ExecutionRunner` later reads the chain and runs the steps.
+        If the continuation is unknown, `ExecutionRunner` later reads the chain and runs the steps.
 
         Raises:
             UnreachableError: The node does not respond.
@@ -169,7 +169,7 @@ class Attempts:
 
     async def _read_execution(self, attempt: Attempt) -> tuple[ExecutionObject, CachedWorkflow]:
         execution = await self._chain.execution(attempt.execution)
-        assert execution is not None, "an execution outlives its open invocations"
+        assert execution is not None, "an execution with open invocations cannot be deleted"
         return execution, await self._workflows.of(execution.execution.dag)
 
 

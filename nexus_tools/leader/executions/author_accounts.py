@@ -1,11 +1,11 @@
 """Accounts of authors of on-chain tools: the payments for calls, minus the gas of the calls.
 
 A function can succeed in the simulation and fail in the transaction. The leader then loses the gas,
-and the author decides how often that happens. The gas budgets of concurrent calls therefore must
+and the author decides how often this happens. The gas budgets of concurrent calls therefore must
 not exceed the author's credit: the payments for earlier calls, plus an amount that every author may
 owe. An author's debts never expire.
 
-An author is identified by two objects, each with an account: the name of the tool, which all of its
+Two objects identify an author, and each object has an account: the name of the tool, which all its
 versions share, and the Move package that defines its witness. A new identity needs two new objects.
 """
 
@@ -35,7 +35,7 @@ def author_of(tool: FoundTool, function: MoveFunction) -> Author:
 
 @dataclass(slots=True)
 class _Account:
-    """An account. `at_risk_mist` is the sum of the gas budgets that are in flight."""
+    """An account of an author. `at_risk_mist` is the sum of the gas budgets in flight."""
 
     balance_mist: int = 0
     refused_until_ms: int = 0
@@ -43,11 +43,11 @@ class _Account:
 
 
 class AuthorAccounts:
-    """Decides whether and when the functions of an author may be called.
+    """The accounts that decide whether and when the functions of an author may be called.
 
     `max_unpaid_mist` is the gas that an author may owe. `trusted` is the package of nexus_tools.
-    Its tools have no account, because their functions cannot cheat. With an account, an attacker
-    who makes them fail could block every wait in a workflow.
+    Its tools do not have an account, because their functions are trusted. With an account, an
+    attacker could block every wait in a workflow by making calls of these tools fail.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class AuthorAccounts:
         return author[1] == self._trusted
 
     def refusal(self, author: Author, budget_mist: int = 0) -> str | None:
-        """Return why a call with this budget is never possible, or None.
+        """Return the reason why a call with this budget is currently not allowed, or None.
 
-        Budgets in flight are not taken into account.
+        The method ignores budgets in flight.
         """
         for account in self._accounts_of(author):
             if self._clock.now_ms() < account.refused_until_ms:
@@ -86,7 +86,7 @@ class AuthorAccounts:
 
     @asynccontextmanager
     async def reservation(self, author: Author) -> AsyncIterator["Reservation"]:
-        """Yield a reservation for one call. It ends with the context."""
+        """Yield a reservation for one call, which ends when the context exits."""
         reservation = Reservation(self, author)
         try:
             yield reservation
@@ -94,14 +94,14 @@ class AuthorAccounts:
             await self.reserve(reservation, 0)
 
     def has_room(self, author: Author, more_mist: int) -> bool:
-        """Return whether `more_mist` may be at risk in addition to the budgets in flight."""
+        """Return whether the credit covers `more_mist` in addition to the budgets in flight."""
         return all(
             account.balance_mist + self._max_unpaid_mist - account.at_risk_mist >= more_mist
             for account in self._accounts_of(author)
         )
 
     async def reserve(self, reservation: "Reservation", mist: int) -> str | None:
-        """Wait until a reservation can be changed to `mist`, or return why it never can."""
+        """Wait until a reservation can be changed to `mist`, or return why it is refused."""
         async with self._changed:
             self.risk(reservation, 0)
             self._changed.notify_all()
@@ -118,7 +118,7 @@ class AuthorAccounts:
             return refusal
 
     def risk(self, reservation: "Reservation", mist: int) -> None:
-        """Set the amount of a reservation without a check."""
+        """Set the amount of a reservation without checking the credit."""
         for account in self._accounts_of(reservation.author):
             account.at_risk_mist += mist - reservation.mist
         reservation.mist = mist
@@ -142,14 +142,14 @@ class AuthorAccounts:
 
 @dataclass(slots=True)
 class Reservation:
-    """The gas budget of one call, which the leader may lose."""
+    """The reserved gas budget of one call, which the leader may lose."""
 
     _accounts: AuthorAccounts
     author: Author
     mist: int = 0
 
     def covers(self, budget_mist: int) -> bool:
-        """Reserve the budget of a call if that is possible now, and return whether it was."""
+        """Reserve the budget of a call if it is available now, and return whether it was."""
         if self._accounts.refusal(self.author, budget_mist) is not None:
             return False
         more_mist = budget_mist - self.mist

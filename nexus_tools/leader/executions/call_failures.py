@@ -1,9 +1,9 @@
-"""The causes of failed calls of on-chain tools: the Move function, or something else.
+"""The causes of failed calls of on-chain tools: the Move function, or another party.
 
-In this module, `place` is the index of the command that calls the function. The commands before it
-assemble the inputs. The command after it closes the invocation, and the next command passes the
-answer to the execution. The steps of the execution follow. The chain charges for storage after the
-last command.
+In this module, `place` is the index of the command that calls the function. The commands before
+`place` assemble the inputs. The command at `place + 1` closes the invocation, and the command at
+`place + 2` passes the answer to the execution. The other commands are steps of the execution. The
+chain charges for storage after the last command.
 """
 
 from enum import Enum, auto
@@ -35,9 +35,9 @@ class FailureCause(Enum):
 
     TOOL = auto()
     UNCLEAR = auto()
-    """More gas was used than expected, by the function or by a changed execution."""
+    """The function or a changed execution used more gas than expected."""
     OTHERS = auto()
-    """The requester, the execution's owner, another leader, or the network."""
+    """The requester, the execution's owner, another leader, or the network caused the failure."""
 
 
 def failure_cause(status: ExecutionFailure, place: int, *, execution_changed: bool) -> FailureCause:
@@ -54,7 +54,7 @@ def failure_cause(status: ExecutionFailure, place: int, *, execution_changed: bo
     if command is None or not isinstance(abort, MoveAbort):
         return FailureCause.UNCLEAR if execution_changed else FailureCause.TOOL
     module = abort.location.module
-    # Steps abort because the execution's owner or the next tool's owner has changed something.
+    # Steps abort if the execution's owner or the next tool's owner has changed their objects.
     is_step = command > place + 2 or module == "execution"
     is_other = module == "invocation" and abort.code in _EXTERNAL_CODES
     return FailureCause.OTHERS if is_step or is_other else FailureCause.TOOL
@@ -64,7 +64,7 @@ _CLOSING_REASONS = {
     ("on_chain_call", on_chain_call.ENotFinished.code): FailureReason.ABORTED,
     ("invocation", invocations.EOutcomeTooLarge.code): FailureReason.OUTPUT_TOO_LARGE,
 }
-# Another leader was faster, or the leader, its workers, or the package changed.
+# Abort codes if another leader was faster, or if the leader, its workers or the package changed.
 _EXTERNAL_CODES = {
     invocations.EAlreadyClosed.code,
     invocations.ENotResponsible.code,

@@ -1,4 +1,4 @@
-"""Full reads of executions, which find pending steps without events."""
+"""Full reads of executions, which find the pending steps that no event has reported."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _OPEN = 1
 
 @dataclass(frozen=True, slots=True)
 class ExecutionReading:
-    """The pending steps of an execution, with the chain time in ms from which each can run.
+    """The pending steps of an execution, each with the earliest chain time at which it can run.
 
     `place` is the position of this leader, or None if the execution does not name this leader.
     """
@@ -51,7 +51,7 @@ class ExecutionReading:
 
 
 class ExecutionReader:
-    """Reads the terms and records of executions."""
+    """A reader of the terms and records of executions."""
 
     def __init__(self, chain: Chain, workflows: WorkflowCache) -> None:
         self._chain = chain
@@ -135,7 +135,7 @@ class ExecutionReader:
     async def _region_steps(
         self, dag: Address, regions: list[tuple[Instance, InstanceRecord]]
     ) -> list[PendingStep]:
-        """Return the pending steps of open regions; empty if the workflow is unreadable."""
+        """Return the pending steps of open regions, or nothing if the workflow is unreadable."""
         try:
             workflow = await self._workflows.of(dag) if regions else None
         except UnreachableError:

@@ -1,9 +1,9 @@
 """The executions that name this leader, and their pending steps.
 
-Most steps run in the transaction that closes an invocation. Events report the remaining steps,
-which did not fit, had another result than predicted, wait for a time, or were left to another
-leader. The records on chain are read after a start, and whenever the pending steps are unknown. If
-the leader named first has not run a step within a minute, the leader named second runs it.
+Most steps run in the transaction that closes an invocation. Events report the remaining steps. A
+step remains if it did not fit into the transaction, was not predicted, waits for a time, or was
+left to another leader. The on-chain records are read after a start, and whenever the pending steps
+are unknown. If the first leader has not run a step within a minute, the backup leader runs it.
 """
 
 import asyncio
@@ -47,7 +47,8 @@ _log = get_logger("nexus_tools.leader")
 
 # The events of one transaction arrive one by one. A later event may report that a step was run.
 _GRACE_MS = 200
-# The event of requested iterations does not show whether more are ready. The check is not urgent.
+# The event of requested iterations does not show whether more iterations are ready. The check is
+# not urgent.
 _ITERATION_CHECK_MS = 2_000
 _BACKUP_DELAY_MS = 60_000
 _FIRST_RETRY_MS = 2_000
@@ -57,7 +58,7 @@ _MAX_CONCURRENT = 8
 
 @dataclass(slots=True, eq=False)
 class ActiveExecution:
-    """An execution that names this leader. `due` maps each pending step to its time."""
+    """An execution that names this leader. `due` maps each pending step to its due time."""
 
     id: Address
     place: int = 0
@@ -68,12 +69,12 @@ class ActiveExecution:
 
     @property
     def delay_ms(self) -> int:
-        """The head start of the leaders named before this one, in ms."""
+        """The delay in ms after which this leader runs the steps of the leaders before it."""
         return self.place * _BACKUP_DELAY_MS
 
     def plan(self, step: PendingStep, at_ms: int) -> None:
         """Plan a step for a time, unless it is already planned for an earlier time."""
-        if not isinstance(step, FullRescan):  # reading costs no gas, so it needs no head start
+        if not isinstance(step, FullRescan):  # a read costs no gas, so it needs no delay
             at_ms += self.delay_ms
         self.due[step] = min(at_ms, self.due.get(step, at_ms))
         self.changed.set()
@@ -84,7 +85,7 @@ class ActiveExecution:
 
 
 class ExecutionRunner:
-    """A runner with one task per execution. A limited number of tasks run steps concurrently."""
+    """A runner with one task for each execution. The number of concurrent steps is limited."""
 
     def __init__(
         self,
@@ -164,7 +165,7 @@ class ExecutionRunner:
         if execution is None:
             return
         if not execution.due:
-            self._plan_rescan(execution)  # the event of its start was missed
+            self._plan_rescan(execution)  # the start event of the execution was missed
         self._on_run_requested(execution, event.attempt.run)
         self._execution_of_invocation[event.invocation] = execution.id
         execution.plan(InvocationClosed(event.invocation), event.expires_at_ms)
@@ -191,7 +192,7 @@ class ExecutionRunner:
         execution.drop(InvocationClosed(event.invocation))
         self._plan_change(execution, event.change)
         if execution.is_short:
-            self._plan_rescan(execution)  # the unused part of a payment was refunded
+            self._plan_rescan(execution)  # a refund may have provided the missing funds
 
     def _refused(self, event: moves.RunRefused) -> None:
         execution = self._tracked.get(event.execution)
@@ -261,13 +262,13 @@ class ExecutionRunner:
             self._plan_calls(execution)  # a failure may have terminated the execution
 
     def _plan_calls(self, execution: ActiveExecution) -> None:
-        """Plan a check of all timed calls now, because a stopping execution does not wait."""
+        """Plan an immediate check of all timed calls, because a stopping execution cancels them."""
         for step in [*execution.due]:
             if isinstance(step, CallDue):
                 execution.plan(step, self._clock.now_ms())
 
     def _on_run_requested(self, execution: ActiveExecution, run: Run) -> None:
-        """Drop the step of a run that was requested or refused, and postpone iteration checks."""
+        """Drop the step of a requested or refused run, and postpone the checks of iterations."""
         execution.drop(RunReady(run))
         for step in execution.due:
             if isinstance(step, IterationsReady) and step.head.vertex == run.vertex:
@@ -330,7 +331,7 @@ class ExecutionRunner:
     async def _run_due_steps(
         self, execution: ActiveExecution, due: Mapping[PendingStep, int]
     ) -> bool:
-        """Run the due steps. Return False if the execution ended or names other leaders."""
+        """Run the due steps. Return False if the execution has ended or names other leaders."""
         try:
             result = await self._steps.run_due(execution.id, list(due))
         except UnreachableError:
@@ -362,13 +363,13 @@ class ExecutionRunner:
         left: Mapping[PendingStep, int],
     ) -> None:
         for step, at_ms in due.items():
-            if execution.due.get(step) == at_ms:  # else an event has planned it again
+            if execution.due.get(step) == at_ms:  # else an event has planned the step again
                 execution.drop(step)
         for step, at_ms in left.items():
             execution.plan(step, at_ms)
 
     def _retry_later(self, execution: ActiveExecution, steps: Iterable[PendingStep]) -> None:
-        """Plan steps again with back-off, because untrusted input may make them impossible."""
+        """Plan steps again with back-off, because untrusted input may make the steps fail."""
         pause_ms = min(_FIRST_RETRY_MS << min(execution.setbacks, 16), _MAX_RETRY_MS)
         execution.setbacks += 1
         at_ms = self._clock.now_ms() + pause_ms

@@ -2,7 +2,7 @@
 
 The transaction is simulated first. If the function aborts in the simulation, the invocation fails,
 and the call costs the leader no gas. A function can still behave differently in the transaction.
-The accounts of authors limit how much gas the leader can lose by that.
+The accounts of authors limit the gas that the leader can lose in this case.
 """
 
 from collections.abc import Sequence
@@ -52,12 +52,12 @@ from nexus_tools.tool import Failure, FailureReason, ToolDefinition
 
 _log = get_logger("nexus_tools.leader")
 
-# Upper bounds in gas units, and in MIST of storage. The chain does not charge the unused part.
+# Upper bounds in gas units, and in MIST for storage. The chain does not charge the unused part.
 _UNITS = 4_000
 _UNITS_PER_SOURCE = 500
 _STORAGE_MIST = 40_000_000
 _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
-# The budget of a transaction in percent of its simulated cost.
+# The budget of a transaction, in percent of its simulated cost.
 _BUDGET_PERCENT = 110
 
 
@@ -83,7 +83,7 @@ class _Call:
         return None if self.attempt is None else self.attempt.execution.object_id
 
     def own_mist(self, price: int) -> int:
-        """Return the most that the transaction costs without the steps, in MIST."""
+        """Return the maximum cost of the transaction without the steps, in MIST."""
         sources = len(self.attempt.sources) if self.attempt else 0
         units = _UNITS + _UNITS_PER_SOURCE * sources
         outcome = self.invocation.invocation.max_outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
@@ -111,7 +111,7 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The last simulation of a call. `steps_mist` is the part of its cost that steps cause."""
+    """The last simulation of a call. `steps_mist` is the part of the cost for execution steps."""
 
     simulated: SimulatedTransaction
     steps_mist: int
@@ -124,7 +124,7 @@ class _Plan:
 
 
 class OnChainCalls:
-    """Calls functions on behalf of the leader, or without a leader if anyone may call them."""
+    """A caller of Move functions, on behalf of the leader unless anyone may call them."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class OnChainCalls:
     async def call(
         self, invocation: InvocationObject, tool: FoundTool, definition: ToolDefinition
     ) -> int | Failure | Declined:
-        """Close an invocation by a call. Return the fee in MIST, or why the call fails.
+        """Close an invocation by a call. Return the fee in MIST, or the failure of the call.
 
         Raises:
             UnreachableError: The node does not respond.
@@ -186,8 +186,8 @@ class OnChainCalls:
     async def _simulate_and_send(self, call: _Call) -> int | Failure:
         """Simulate a call, without and with the steps that follow it, and send it.
 
-        If the call has to wait for other calls of the same author, it is simulated again. The other
-        calls may have changed its result.
+        If the call has to wait for other calls of the same author, it is simulated again, because
+        the other calls may have changed its result.
         """
         price = self._workers.epoch.gas_price
         most_mist = call.own_mist(price)
@@ -219,7 +219,7 @@ class OnChainCalls:
         return _Plan(simulated, gain_mist - margin_mist(worker, simulated))
 
     async def _send(self, worker: Worker, call: _Call, plan: _Plan) -> int | Failure:
-        """Send a call. Return its fee, or a failure that the tool caused. Raise other failures."""
+        """Send a call. Return its fee, or a failure that the tool caused. Raise other errors."""
         kind = call.build(self._chain, self._workers.leader.argument)
         transaction = self._workers.sign(worker, kind, plan.budget_mist)
         executed = await self._sender.send(transaction)
@@ -247,12 +247,12 @@ class OnChainCalls:
                 detail = "the function succeeded in the simulation and failed in the transaction"
                 return failure(FailureReason.REFUSED, detail)
         executed.raise_for_status()
-        raise AssertionError("a failed transaction raises")
+        raise AssertionError("a failed transaction must raise an error")
 
     async def _simulate(
         self, worker: Worker, call: _Call, budget_mist: int
     ) -> SimulatedTransaction | Failure:
-        """Simulate a call. Return a failure of the tool or its inputs, and raise other failures."""
+        """Simulate a call. Return a failure of the tool or its inputs, and raise other errors."""
         kind = call.build(self._chain, self._workers.leader.argument)
         draft = self._workers.draft(worker, kind, budget_mist)
         simulated = await simulate_transaction(self._chain.client.connection, draft)
@@ -272,7 +272,7 @@ class OnChainCalls:
     ) -> SimulatedTransaction:
         """Simulate a call with the steps that follow it.
 
-        If that fails or is not paid, drop the steps and return the simulation without them.
+        If the steps fail or do not pay for their gas, drop the steps and return `without_steps`.
         """
         attempt = call.attempt
         if attempt is None:

@@ -17,9 +17,9 @@ class RunReady:
 
 @dataclass(frozen=True, slots=True)
 class IterationsReady:
-    """Iterations that are ready to be requested.
+    """Iterations of a region that are ready to be requested.
 
-    `head` has the vertex at which they start, and the path of the region around them.
+    `head` contains the vertex at which the iterations start, and the path of the region.
     """
 
     head: Run
@@ -27,7 +27,7 @@ class IterationsReady:
 
 @dataclass(frozen=True, slots=True)
 class RegionEmptied:
-    """A region without live runs, whose results are ready to be gathered."""
+    """A region without active runs, whose results are ready to be gathered."""
 
     region: Instance
 
@@ -41,7 +41,7 @@ class InvocationClosed:
 
 @dataclass(frozen=True, slots=True)
 class CallDue:
-    """A function that anyone may call, and that may be due.
+    """A call of a function that anyone may call, at the time at which the call may be due.
 
     If the execution is stopping, the invocation is failed instead of calling the function.
     """
@@ -52,7 +52,7 @@ class CallDue:
 
 @dataclass(frozen=True, slots=True)
 class DeadlinePassed:
-    """The deadline of the execution, after which it can be expired."""
+    """The deadline of the execution, after which anyone can expire the execution."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Runs the pending steps of one execution in a transaction without closings.
 
-The transaction is simulated first. It is not sent if it would change nothing. Steps that fail are
-left out. The chain skips steps that another account has already run.
+The transaction is simulated first, and it is not sent if it would not change anything. Failing
+steps are omitted. The chain skips steps that another account has already run.
 """
 
 from collections.abc import Sequence
@@ -58,10 +58,10 @@ _TIMED_OUT = "timed_out"
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The result of running steps. `remaining` maps the remaining steps to their times.
+    """The result of running steps. `remaining` maps the remaining steps to their due times.
 
-    `is_refused` means that the chain refused remaining steps, or that they are not paid for.
-    `is_short` means that the execution lacks funds. `place` is set only after a full read.
+    `is_refused` is whether the chain refused remaining steps, or the execution does not pay for
+    them. `is_short` is whether the execution lacks funds. `place` is set only after a full read.
     """
 
     remaining: dict[PendingStep, int] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class StepResult:
 
 
 class StepExecutor:
-    """Runs steps on behalf of the leader."""
+    """An executor of steps on behalf of the leader."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class StepExecutor:
     async def run_due(
         self, execution: Address, pending: Sequence[PendingStep]
     ) -> StepResult | None:
-        """Run the due steps. Return None if the execution ended or names other leaders.
+        """Run the due steps. Return None if the execution has ended or names other leaders.
 
         Raises:
             UnreachableError: The node does not respond.
@@ -126,7 +126,7 @@ class StepExecutor:
         return result
 
     async def _run_calls(self, calls: Sequence[CallDue], result: StepResult) -> StepResult:
-        """Call the functions that are due, and postpone the calls of the others."""
+        """Call the functions that are due, and postpone the other calls."""
         remaining, is_refused = dict(result.remaining), result.is_refused
         for call in calls:
             due_ms = await self._waiting.call(call.invocation, call.tool)
@@ -140,7 +140,7 @@ class StepExecutor:
     async def _run_steps(
         self, target: ExecutionObject, pending_steps: list[PendingStep]
     ) -> StepResult:
-        """Run the steps that are possible. Leave out each step that the chain refuses."""
+        """Run the steps that are possible. Omit each step that the chain refuses."""
         refused_steps: dict[PendingStep, int] = {}
         postponed: list[PendingStep] = []
         now_ms = self._clock.now_ms()
@@ -161,7 +161,7 @@ class StepExecutor:
                     unpaid, *pending_steps = postponed
                     postponed = []
                     terms = await self._reader.terms(target.execution.id)
-                    if now_ms < terms.deadline_ms:  # else the owner has to run the step
+                    if now_ms < terms.deadline_ms:  # after the deadline, the owner must run it
                         refused_steps[unpaid] = now_ms
                 continue
             if isinstance(events, ExecutionFailure):
@@ -192,8 +192,8 @@ class StepExecutor:
     ) -> list[RegistryEvent | None] | ExecutionFailure | None:
         """Send the transaction and return its events, or return why the chain refuses it.
 
-        If the transaction would change nothing, return the events of its simulation. Return None if
-        it costs more than the execution pays or may owe.
+        If the transaction would not change anything, return the events of the simulation. If the
+        transaction costs more than the execution pays or may owe, return None.
         """
         budget_mist = plan.budget_mist(self._workers.epoch.gas_price)
         async with self._workers.select(budget_mist) as worker:
@@ -227,7 +227,8 @@ class StepExecutor:
     ) -> bool:
         """Return whether the execution pays for the steps, or may owe their cost.
 
-        Ending an execution at its deadline earns no fee, so the execution must not owe that cost.
+        The step that ends an execution at its deadline earns no fee, so only the owner's earlier
+        fees may pay for that step.
         """
         end_events = (event for event in events if isinstance(event, _END_EVENTS))
         if any(event.status == _TIMED_OUT for event in end_events):
@@ -276,7 +277,7 @@ class StepExecutor:
     async def _remaining(
         self, target: ExecutionObject, plan: StepPlan, events: Sequence[RegistryEvent | None]
     ) -> dict[PendingStep, int]:
-        """Return runs that are not requested yet and iterations that may be ready, with times."""
+        """Return unrequested runs and iterations that may be ready, with their due times."""
         now_ms = self._clock.now_ms()
         requested_runs = {
             event.attempt.run

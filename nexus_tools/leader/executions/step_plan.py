@@ -41,7 +41,7 @@ from nexus_tools.sui.types.transaction import (
 )
 from nexus_tools.workflow import RunFailed, RunSettled
 
-# Upper bounds in gas units and in MIST of storage. `closing_batch.py` explains the bounds.
+# Upper bounds in gas units and in MIST for storage. `closing_batch.py` explains the bounds.
 _UNITS = 5_000
 _STORAGE_MIST = 20_000_000
 _UNITS_PER_ADVANCE = 1_000
@@ -50,11 +50,11 @@ _STORAGE_PER_ADVANCE_MIST = 150_000_000
 
 @dataclass(slots=True, eq=False)
 class StepPlan:
-    """The content of one transaction.
+    """The content of one transaction that runs steps.
 
     `ended` are the closed or expired invocations. `expires` is whether the deadline may have
-    passed. `by_step` maps each step to the pending step that it runs. `remaining` maps the pending
-    steps that are left for later to their times.
+    passed. `by_step` maps each step to the pending step that it runs. `remaining` maps each pending
+    step that is postponed to its due time.
     """
 
     dag: OwnedObject
@@ -68,11 +68,11 @@ class StepPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the transaction would do nothing."""
+        """Whether the transaction contains no steps."""
         return not (self.ended or self.steps or self.expires)
 
     def add_ended(self, invocation: Invocation, value: Object, now_ms: int) -> None:
-        """Add an invocation if it is closed or expired, else keep it as a remaining step."""
+        """Add an invocation if it is closed or expired, else add it to the remaining steps."""
         if not invocation.is_closed and now_ms < invocation.expires_at_ms:
             self.remaining[InvocationClosed(invocation.id)] = invocation.expires_at_ms
         elif len(self.ended) == MAX_STEPS:
@@ -84,11 +84,11 @@ class StepPlan:
             self.arguments[invocation.id] = argument
 
     def budget_mist(self, price: int) -> int:
-        """Return the most that the transaction costs at this gas price, in MIST."""
+        """Return the maximum cost of the transaction at this gas price, in MIST."""
         return self._own_mist(price) + cost_mist(self.steps, price)
 
     def fit(self, purse_mist: int, price: int, now_ms: int) -> None:
-        """Leave the steps that a worker cannot pay for later, except the first step."""
+        """Postpone the steps that a worker cannot pay for, except the first step."""
         steps = self.steps
         left_mist = max(purse_mist - self._own_mist(price), cost_mist(_first_step(steps), price))
         self.steps = affordable_steps(steps, left_mist, price)
@@ -122,7 +122,7 @@ class StepPlan:
         return builder.finish(arguments_by_id)
 
     def pending_of(self, command: int | None) -> list[PendingStep]:
-        """Return a list with the pending step of a command; empty if it is unknown."""
+        """Return a list with the pending step of a command, or an empty list if it is unknown."""
         if command is None:
             return []
         pending_steps: list[PendingStep | None] = [DeadlinePassed()] if self.expires else []

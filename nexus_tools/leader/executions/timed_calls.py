@@ -1,6 +1,6 @@
-"""Closes the invocations that anyone may close: waits that are over and expired questions.
+"""Closing of the invocations that anyone may close: finished waits and expired questions.
 
-If an execution is stopping, its invocations of this kind are failed, so that it can end.
+If an execution is stopping, these invocations are failed, so that the execution can end.
 
 The inputs of the package's two tools, `Wait` and `Ask`, determine when a call is due. Calls of
 functions of other packages are retried with back-off.
@@ -24,7 +24,7 @@ _STOPPED_FAILURE = Failure(FailureReason.REFUSED, "the execution was stopped")
 
 
 class TimedCalls:
-    """Calls functions that anyone may call."""
+    """A caller of functions that anyone may call."""
 
     def __init__(
         self,
@@ -47,16 +47,16 @@ class TimedCalls:
             await self._calls.fail(target, _STOPPED_FAILURE)
 
     async def call(self, invocation: Address, tool: Address) -> int | None:
-        """Close an attempt if possible, else return when to try again, in ms since 1970.
+        """Close an attempt if possible, else return the time of the next try, in ms since 1970.
 
-        A time that is not in the future means that the attempt is due but cannot be closed now.
+        If the returned time is not in the future, the attempt is due but cannot be closed now.
         Raises the errors of `OnChainCalls.call`.
         """
         target, registered = await self._chain.invocation_and_tool(invocation, tool)
         if target is None or target.invocation.is_closed or registered is None:
             return None
         attempt = target.invocation.attempt
-        assert attempt is not None, "only attempts have timed calls"
+        assert attempt is not None, "expected an invocation that is an attempt"
         run = await self._attempts.inputs(attempt)
         if isinstance(run, Failure):
             await self._calls.fail(target, run)
@@ -68,7 +68,7 @@ class TimedCalls:
                 return None
             return self._clock.now_ms()
         function = interface.definition.function
-        assert function is not None, "an invocation that anyone may settle is settled by a call"
+        assert function is not None, "expected an on-chain tool with a Move function"
         due_ms = self._due_ms(target.invocation, function, run.ports.as_json())
         if self._clock.now_ms() < due_ms:
             return due_ms
@@ -78,7 +78,7 @@ class TimedCalls:
     def _due_ms(
         self, invocation: Invocation, function: MoveFunction, inputs: Mapping[str, int]
     ) -> int:
-        """Return when a call is due, as the Move module `waiting` does; 0 for other tools."""
+        """Return the due time of a call, as in the Move module `waiting`, or 0 for other tools."""
         times = invocation.requested_at_ms, invocation.expires_at_ms
         witness = parse_struct_tag(function.witness)
         if witness == self._chain.deployment.type_of(Ask):

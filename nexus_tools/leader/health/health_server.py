@@ -19,15 +19,15 @@ from nexus_tools.sui.support.logs import get_logger
 
 _log = get_logger("nexus_tools.leader")
 _PUBLIC_WARNING = (
-    "anyone who can reach it can read balances and tool names, without TLS or a password"
+    "anyone who can connect to this URL can read balances and tool names without a password"
 )
 
 
 def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -> Starlette:
     """Return an app with `/healthz`, `/readyz` and `/metrics`.
 
-    `problems` returns the current problems by component. `/readyz` responds with 200 if it returns
-    none, else with 503.
+    `problems` returns the current problems by component. `/readyz` responds with 503 if there are
+    problems, else with 200.
     """
 
     async def healthz(_: Request) -> Response:
@@ -65,8 +65,8 @@ async def not_ready(port: int, problem: str, host: str = "127.0.0.1") -> AsyncIt
 async def serve_health(app: ASGIApp, port: int, host: str = "127.0.0.1") -> AsyncIterator[int]:
     """Serve an app on an IP address, and yield the port. The caller handles signals.
 
-    On a loopback address, requests for the host name of a web page are rejected. So a page whose
-    name resolves to this machine cannot read the responses (DNS rebinding).
+    On a loopback address, requests with another host name are rejected. A web page whose host name
+    resolves to this machine therefore cannot read the responses (DNS rebinding).
 
     Raises:
         UsageError: `health_port_taken`.
@@ -85,7 +85,7 @@ async def serve_health(app: ASGIApp, port: int, host: str = "127.0.0.1") -> Asyn
 
 
 class _LocalOnly:
-    """ASGI middleware that answers 421 (RFC 9110) if `Host` does not name this machine."""
+    """ASGI middleware that responds with 421 (RFC 9110) if `Host` is not a local host name."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,8 +1,8 @@
-"""The health check of the node: it responds, has the right chain, and was not rolled back.
+"""The health check of the node, which must respond, have the right chain, and not be rolled back.
 
-Other components wait silently for an unreachable node, and only the heartbeat reports it. It uses
-the connection of all components. If the node does not respond, it replaces the connection, because
-a dead connection never recovers.
+Other components wait silently for an unreachable node, and only the heartbeat reports the problem.
+The heartbeat uses the connection that all components share. If the node does not respond, the
+heartbeat replaces the connection, because a dead connection never recovers.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from nexus_tools.leader.metrics import LeaderMetrics
 
 
 class Heartbeat:
-    """Checks the node. `trouble` describes the current problem, and `code` is its error code.
+    """A periodic check of the node. `trouble` is the problem, and `code` is its error code.
 
     A node with fewer checkpoints than before was rolled back. If the node regains its earlier
     height before the next check, only the event watcher detects the rollback.
@@ -52,7 +52,7 @@ class Heartbeat:
         self._metrics.node_up.set(0)
 
     def observe(self, height: int, seen: int = 0) -> None:
-        """Record the node's number of checkpoints. Earlier, the number was at least `seen`."""
+        """Record the node's number of checkpoints, which was at least `seen` before."""
         self._metrics.node_up.set(1)
         self._metrics.node_checkpoint.set(height)
         self.trouble = self.code = ""

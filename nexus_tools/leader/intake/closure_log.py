@@ -14,10 +14,10 @@ _log = get_logger("nexus_tools.leader")
 
 
 class ClosureLog:
-    """Counts every closed invocation, and logs at most `lines` of them in `seconds` seconds.
+    """A log of closed invocations, with at most `lines` log lines in `seconds` seconds.
 
-    After each period of `seconds`, it logs how many lines it omitted. `now_ms` returns the chain's
-    time.
+    After each period of `seconds`, the number of omitted lines is logged. All closed invocations
+    are counted in the metrics. `now_ms` returns the chain's time.
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class ClosureLog:
 
 
 def _metric_label(end: Closure) -> str:
-    """Return the failure reason of an invocation, or else how it was closed.
+    """Return the failure reason of an invocation, or else its closure kind, as a metric label.
 
-    The label does not contain the variant of an answer. Tools choose variants, but metrics need a
-    small number of labels.
+    The label does not contain the variant of an answer, because tools choose the variants, but
+    metrics need a small number of labels.
     """
     if end.kind is ClosureKind.FAILED and isinstance(end.outcome, Failure):
         return end.outcome.reason.value

@@ -47,13 +47,13 @@ _PAGE_ITEMS = 500
 
 @dataclass(slots=True)
 class EventPage:
-    """Consecutive events: new assignments, closed invocations, and the cursor after the last event.
+    """A page of consecutive events, sorted by their meaning, and the cursor after the last event.
 
     `latest_ms` is the latest time in an event, or 0 if no event contains a time. `fees_mist` is the
-    sum of the fees that this leader earned. `executions` maps each execution to whether it names
-    this leader and has not ended. `steps` contains the events that may create or complete steps of
-    executions, in order. `schedules` contains the events after which a schedule may be due, each
-    with its cursor.
+    sum of the fees that this leader earned. The values of `executions` are True for an execution
+    that names this leader and has not ended. `steps` contains the events that may create or
+    complete steps of executions, in order. `schedules` contains the events after which a schedule
+    may be due, each with its cursor.
     """
 
     cursor: Cursor
@@ -73,7 +73,7 @@ class EventPage:
 
     @classmethod
     def read(cls, items: Iterable[Item], deployment: Deployment, leader: Address) -> "EventPage":
-        """Return the page of `items`, which must contain at least one item."""
+        """Create a page from `items`, which must contain at least one item."""
         page = cls(Cursor.beginning())
         for item in items:
             page.cursor = item.cursor

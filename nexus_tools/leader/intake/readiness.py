@@ -1,4 +1,4 @@
-"""The log lines about readiness: one when the Leader is not ready, and one when it is again.
+"""The log lines about changes of the Leader's readiness.
 
 `/readyz` shows the current problems. A log line for each change of a problem would fill the log.
 """
@@ -10,7 +10,7 @@ _log = get_logger("nexus_tools.leader")
 
 
 class Readiness:
-    """The state that was logged last, which decides whether a change is logged."""
+    """The readiness that was logged last, which decides whether a change is logged."""
 
     def __init__(self) -> None:
         self._logged_state = ""

@@ -1,4 +1,4 @@
-"""The event watcher: follows the package's events, records them, and passes them on in pages."""
+"""The event watcher, which follows, records and passes on the events of the packages."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -31,7 +31,7 @@ _SECONDS_BETWEEN_EMPTY_PAGES = 5.0
 
 
 class Watcher:
-    """Reads events from a cursor on, and passes pages to `hand_on`, which may wait for capacity."""
+    """A reader of events that passes pages to `hand_on`, which may wait for free capacity."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Watcher:
         self.trouble = BEGINNING
 
     async def run(self, cursor: str | None) -> None:
-        """Follow events forever, from `cursor` or else from `lookback_ms` before now."""
+        """Follow events forever, from `cursor`, or by default from `lookback_ms` before now."""
         self._cursor = Cursor.parse(cursor) if cursor else None
         while True:
             try:
@@ -67,7 +67,7 @@ class Watcher:
                 if error.code == CHAIN_ROLLED_BACK:
                     self._chain.note_rollback()
                 self._metrics.trouble.labels("watcher").inc()
-                if not isinstance(error, UnreachableError):  # the heartbeat reports it
+                if not isinstance(error, UnreachableError):  # the heartbeat reports the error
                     _log.warning("event_stream_interrupted", code=error.code, error=error.message)
                 await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
 
@@ -116,17 +116,17 @@ class Watcher:
             self._metrics.assigned.labels(place).inc()
 
 
-# --- The first cursor of a new journal. All events of open invocations are after it.
+# --- The first cursor of a new journal, which is before the events of all open invocations
 
 _STEP_GROWTH = 4
 
 
 async def starting_cursor(client: SuiClient, event_filter: EventFilter, lookback_ms: int) -> Cursor:
-    """Return a cursor at least `lookback_ms` before now, or as early as the node has events.
+    """Return a cursor at least `lookback_ms` before now, or the earliest cursor of the node.
 
     The search goes back from the latest checkpoint in growing steps. From checkpoint 1 000, it
     reads the times of the checkpoints 999, 996, 984, 936, 744 and 0 until a time is early enough.
-    This needs few requests, and the cursor is at most about four times as far back as necessary.
+    The search needs few requests, and goes back at most about four times as far as necessary.
     """
     tip = await _tip(client, event_filter)
     now_ms = await client.checkpoint_time_ms(tip)

@@ -24,11 +24,11 @@ _MAX_JOBS = 512
 
 
 class GroupCommit:
-    """Runs operations in the order of their submission. `run` returns after the commit.
+    """A queue of operations on an SQLite file. `run` returns after the operation is committed.
 
-    The file is locked while it is open. It uses write-ahead logging (WAL) and synchronizes at
+    The file is locked while it is open. SQLite uses write-ahead logging (WAL) and synchronizes at
     checkpoints. Committed data survives if the process is killed at any moment. A power failure
-    loses at most the latest commits. A commit is lost completely or not at all.
+    loses at most the latest commits, and never a part of a commit.
     """
 
     def __init__(self, path: Path, schema: str, version: int) -> None:
@@ -66,7 +66,7 @@ class GroupCommit:
         self._connection.close()
 
     def _next_jobs(self) -> list[_Job | None]:
-        """Wait for a job, and return it together with the other jobs that are queued."""
+        """Wait for a job, and return it with all other queued jobs."""
         batch = [self._jobs.get()]
         while batch[-1] is not None and len(batch) < _MAX_JOBS:
             try:
@@ -76,7 +76,7 @@ class GroupCommit:
         return batch
 
     def _commit(self, operations: Sequence[Operation]) -> tuple[list[Any], NexusError | None]:
-        """Run all operations in one transaction. After an error, none of them takes effect."""
+        """Run all operations in one transaction, which an error rolls back completely."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [operation(self._connection) for operation in operations]
@@ -93,7 +93,7 @@ class GroupCommit:
     def _resolve(self, jobs: Sequence[_Job], results: list[Any], error: NexusError | None) -> None:
         def tell() -> None:
             for place, (_, future) in enumerate(jobs):
-                # The caller was cancelled.
+                # The future is done if its caller was cancelled.
                 if future.done():
                     continue
                 if error is not None:

@@ -9,7 +9,7 @@ from nexus_tools.sui.types.address import Address
 
 
 def stage_of(journal: Path, invocation: Address) -> Stage | None:
-    """Return the stage of an invocation, or None if it is unknown.
+    """Return the stage of an invocation, or None if the journal does not contain it.
 
     The result is also None while the Leader runs, because the Leader locks the journal.
     """

@@ -1,9 +1,9 @@
 """The journal: a Leader's durable state, so that a restart neither loses nor repeats work.
 
-The Leader records each step in advance: an assignment before the event cursor moves on, and an
-outcome before the invocation is closed. If the journal and the chain differ, the chain is right.
-Transactions are not recorded. A transaction that is repeated after a restart changes nothing,
-because the chain skips invocations that are already closed.
+The Leader records each step in advance. An assignment is recorded before the event cursor, and an
+outcome is recorded before the invocation is closed. If the journal and the chain differ, the
+chain is authoritative. Transactions are not recorded, because a transaction can be repeated after a
+restart. The chain skips invocations that are already closed.
 """
 
 import json
@@ -53,19 +53,19 @@ CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage !
 
 
 class Stage(StrEnum):
-    """How far an invocation has progressed."""
+    """The stage of processing of an invocation."""
 
     ASSIGNED = "assigned"
     CALLED = "called"
     """The tool may have been called."""
     COMPLETED = "known"
-    """The outcome is known. A transaction that closes the invocation may be in flight."""
+    """The outcome is recorded. A transaction that closes the invocation may be in flight."""
     CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An open invocation. `outcome` is set from the stage `COMPLETED` on."""
+    """An open invocation. `outcome` is None before the stage `COMPLETED`."""
 
     assignment: Assignment
     stage: Stage
@@ -74,7 +74,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class RecoveredState:
-    """The open work in the journal, and the cursor from which the watcher continues.
+    """The open invocations and executions in the journal, and the watcher's last cursor.
 
     `executions` are the executions that name this leader and have not ended.
     """
@@ -131,13 +131,13 @@ class Journal:
     ) -> tuple[Assignment, ...]:
         """Record a page of events with the cursor after it, and return its new, open assignments.
 
-        `executions` maps an execution to True if it names this leader, and to False if the journal
-        forgets it.
+        `executions` maps an execution to True if it names this leader, and to False if it must be
+        deleted from the journal.
         """
 
         def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
-            # After a restart, the watcher may read events again. The rows of known invocations do
-            # not change.
+            # After a restart, the watcher may read events again, but the rows of known invocations
+            # must not change.
             new_assignments = [
                 assignment for assignment in assigned if _insert(connection, assignment)
             ]
@@ -152,7 +152,7 @@ class Journal:
         return await self._commits.run(write)
 
     async def record_call(self, invocation: Address) -> None:
-        """Record that the tool may be called from now on."""
+        """Record that the tool may have been called."""
         await self._write(
             "UPDATE invocations SET stage = 'called' WHERE invocation = ? AND stage = 'assigned'",
             (bytes(invocation),),
@@ -167,7 +167,7 @@ class Journal:
         )
 
     async def save_executions(self, executions: Mapping[Address, bool]) -> None:
-        """Record which executions name this leader (True) and which to forget (False)."""
+        """Record executions that name this leader (True), and delete other executions (False)."""
         await self._commits.run(lambda connection: _update_executions(connection, executions))
 
     async def tool_accounts(self) -> dict[Address, AuthorAccount]:
@@ -187,11 +187,11 @@ class Journal:
         await self._commits.run(lambda connection: _close(connection, closed, now_ms))
 
     async def closed_early(self, now_ms: int) -> tuple[Assignment, ...]:
-        """Return the closed invocations that have not expired. A rollback may reopen them."""
+        """Return the closed invocations that expire after `now_ms`. A rollback may reopen them."""
         return await self._closed("expires_at_ms > ?", now_ms)
 
     async def closed_last(self, now_ms: int, count: int) -> tuple[Assignment, ...]:
-        """Return the last `count` invocations that were closed and have not expired."""
+        """Return the last `count` invocations that were closed by `now_ms` and expire later."""
         condition = "expires_at_ms > ? AND closed_at_ms <= ? ORDER BY closed_at_ms DESC LIMIT ?"
         return await self._closed(condition, now_ms, now_ms, count)
 
@@ -232,7 +232,7 @@ def _foreign(path: Path, known: str) -> UsageError:
 
 
 def _identity(connection: sqlite3.Connection, new: str) -> str:
-    """Return the identity of the journal. If it has none yet, set it to `new`."""
+    """Return the identity of the journal, which is set to `new` in a new journal."""
     stored = connection.execute("SELECT value FROM identity").fetchone()
     if stored is None:
         connection.execute("INSERT INTO identity VALUES (?)", (new,))
@@ -245,7 +245,7 @@ def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
     statement = (
         f"INSERT INTO invocations ({', '.join(_COLUMNS)}, stage)"  # noqa: S608 - constant names
         f" VALUES ({marks}, 'assigned')"
-        # An ID occurs again with another time only on a chain that was rolled back.
+        # The same ID with another time occurs only on a chain that was rolled back.
         f" ON CONFLICT (invocation) DO UPDATE SET {changes}, stage = 'assigned', outcome = NULL,"
         " closed = NULL, closed_at_ms = NULL"
         " WHERE opens_at_ms != excluded.opens_at_ms"

@@ -1,4 +1,4 @@
-"""The schedules that name this leader, as events report them, with the times of their checks."""
+"""The schedules that name this leader, tracked by events, and the times of their checks."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -18,12 +18,11 @@ _GRACE_MS = 200
 
 @dataclass(slots=True, eq=False)
 class AssignedSchedule:
-    """A schedule that names this leader. Events count from the cursor `since` on.
+    """A schedule that names this leader. Events after the cursor `since` can trigger it.
 
-    `started` contains the executions that it started and has not collected, the oldest first. If
-    `is_searched`, it includes executions from before the schedule named this leader.
-    `failed_checks` is the number of consecutive checks that should have started an execution but
-    did not.
+    `started` contains the schedule's uncollected executions, the oldest first. If `is_searched` is
+    True, the list includes executions from before the schedule named this leader. `failed_checks`
+    is the number of consecutive checks that should have started an execution but did not.
     """
 
     id: Address
@@ -35,7 +34,7 @@ class AssignedSchedule:
 
 
 class AssignedSchedules:
-    """Applies events, and returns the schedules that are due.
+    """The schedules that name this leader, updated by events, with the times of their checks.
 
     `forgotten` is called with a schedule when its awaited events no longer have to be followed, or
     have to be followed from another cursor.
@@ -58,7 +57,7 @@ class AssignedSchedules:
         return self._assigned.get(schedule)
 
     def is_named(self, schedule: AssignedSchedule) -> bool:
-        """Return whether this object still represents a schedule that names the leader."""
+        """Return whether `schedule` is still the current object of an assigned schedule."""
         return self._assigned.get(schedule.id) is schedule
 
     # --- Event handlers
@@ -99,7 +98,7 @@ class AssignedSchedules:
         self._plan_check(event.schedule)
 
     def _cursor_reset(self, event: moves.ScheduleCursorReset, place: Cursor) -> None:
-        """Count the awaited events of the schedule from `place` on."""
+        """Accept only events after `place` as triggers of the schedule."""
         if (schedule := self._assigned.get(event.schedule)) is not None:
             schedule.since = place
             self._forgotten(schedule.id)

@@ -1,11 +1,11 @@
-"""Follows the events for which schedules wait. Each schedule has its own task.
+"""Followers of the events for which schedules wait, with one task for each schedule.
 
 Anyone can create a schedule and choose its event. The number of followed schedules is therefore
-limited, in total and per owner. A schedule has a slot only while it could start an execution. When
-a slot becomes free, a waiting schedule gets it. Schedules that have triggered an execution come
-first, because they paid for it. After them come the schedules of owners with few slots. If
-all slots are in use, a schedule that never triggered may lose its slot to a waiting schedule. It
-handles the events that it missed when it has a slot again.
+limited, in total and per owner. A schedule has a slot only while it could start an execution. A
+free slot is assigned to a waiting schedule. Schedules that have triggered an execution have the
+highest priority, because they paid for it, followed by schedules of owners with few slots. If all
+slots are in use, a schedule that never triggered may lose its slot to a waiting schedule. When it
+gets a slot again, it handles the events that it missed.
 """
 
 import asyncio
@@ -51,7 +51,8 @@ class EventFollower:
     """A follower of events, with a task in `group` for each waiting schedule that has a slot.
 
     `tell` is called with a schedule and with events of the awaited type and their times, in order.
-    It returns whether they are handled. If it returns False or raises, it gets the events again.
+    `tell` returns whether the events are handled. If it returns False or raises an error, it is
+    called with the same events again.
     """
 
     def __init__(
@@ -95,11 +96,11 @@ class EventFollower:
                 _log.warning("events_not_followed", **details)
 
     def pause(self, schedule: Address) -> None:
-        """Stop following events for a schedule until `follow` is called. Keep its position."""
+        """Stop following events for a schedule until `follow` is called. Retain the position."""
         subscription = self._subscriptions.get(schedule)
         if subscription is not None and subscription.is_wanted:
             subscription.is_wanted = False
-            if not subscription.is_handling:  # else its task ends after the current page
+            if not subscription.is_handling:  # otherwise the task ends after the current page
                 self._end_task(subscription)
 
     def forget(self, schedule: Address) -> None:
@@ -149,8 +150,8 @@ class EventFollower:
     ) -> "_Subscription | None":
         """Return a schedule that loses its slot to `subscription`, or None.
 
-        It has never triggered, and its owner has the most slots. If `subscription` has not
-        triggered either, its owner must have at least two slots fewer than that owner.
+        The returned schedule has never triggered, and its owner has the most slots. If
+        `subscription` has never triggered, its owner must have at least two slots fewer.
         """
         candidates = [
             candidate
@@ -185,7 +186,7 @@ class EventFollower:
 
     def _log_error(self, subscription: "_Subscription", error: Exception) -> None:
         if isinstance(error, UnreachableError):
-            return  # the heartbeat reports it
+            return  # the heartbeat reports an unreachable node
         self._metrics.trouble.labels("schedules").inc()
         details = {"schedule": str(subscription.schedule), "error": error_summary(error)}
         if isinstance(error, NexusError) and error.code in _UNREADABLE_CODES:
@@ -223,7 +224,7 @@ class EventFollower:
 class _Subscription:
     """The event type for which a schedule waits, and the position of the last handled event.
 
-    `task` is set while the schedule has a slot. If `position` is None, only new events count.
+    `task` is set while the schedule has a slot. If `position` is None, only new events are handled.
     """
 
     schedule: Address
@@ -246,7 +247,7 @@ class _Subscription:
     def matches(self, item: Item) -> TypeGuard[EventRecord]:
         """Return whether an item is an event of the awaited type.
 
-        If the awaited type has no type parameters, they are not compared.
+        If the awaited type has no type parameters, the type parameters of events are ignored.
         """
         if not isinstance(item, EventRecord):
             return False

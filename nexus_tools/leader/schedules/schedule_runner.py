@@ -1,9 +1,9 @@
-"""Starts the due executions of schedules that name this leader, and earns the keeper fee.
+"""A runner that starts the due executions of schedules, for which the leader earns keeper fees.
 
-The chain decides whether an execution is due by time. The chain cannot see events, so leaders
+The chain decides whether an execution is due by time. Move code cannot read events, so leaders
 report the events that start an execution. Each transaction is simulated first. It is not sent if it
-would start nothing, or cost more than it pays. If a schedule has insufficient funds, nothing is
-simulated.
+would not start an execution, or if its cost exceeds its fee. If the funds of a schedule are
+insufficient, no transaction is simulated.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _MAX_CONCURRENT, _MAX_PER_OWNER = 16, 4
 
 
 class ScheduleRunner:
-    """Waits until schedules are due, and checks several of them concurrently.
+    """A runner that waits until schedules are due, and checks several schedules concurrently.
 
     The number of concurrent checks is limited, in total and per owner. For each schedule that waits
     for events, `EventFollower` runs a separate task.
@@ -81,7 +81,7 @@ class ScheduleRunner:
                 check.cancel()
 
     def observe(self, page: EventPage) -> None:
-        """Apply a page of events. Postpone it while the search for earlier events runs."""
+        """Apply a page of events, or postpone it until the search for earlier events ends."""
         if self._postponed is not None:
             self._postponed += page.schedules
             return
@@ -89,7 +89,7 @@ class ScheduleRunner:
             self._assigned.apply(event, place)
 
     async def _search(self) -> None:
-        """Apply the events that the node has from before this run, then the postponed ones."""
+        """Apply the node's events from before this run, and then the postponed events."""
         kinds = event_filter(self._chain.deployment, *AssignedSchedules.HANDLERS)
         while self._postponed is not None:
             try:
@@ -115,7 +115,7 @@ class ScheduleRunner:
             async with self._slots.slot(entry.owner):
                 await self._check(entry)
         except Exception as error:  # noqa: BLE001 - schedules are untrusted input
-            if not isinstance(error, UnreachableError):  # the heartbeat reports it
+            if not isinstance(error, UnreachableError):  # the heartbeat reports an unreachable node
                 self._metrics.trouble.labels("schedules").inc()
                 details = {"schedule": str(entry.id), "error": error_summary(error)}
                 _log.warning("schedule_postponed", **details)
@@ -124,7 +124,7 @@ class ScheduleRunner:
             self._assigned.release(entry)
 
     def _retry_later(self, entry: AssignedSchedule, error: Exception | None = None) -> None:
-        """Plan another check of a schedule with back-off. An event may cause an earlier check."""
+        """Plan another check of a schedule with back-off. Events may cause an earlier check."""
         entry.failed_checks += 1
         pause_ms = self._setbacks.pause_ms(entry.failed_checks, error)
         self._assigned.plan(entry, self._clock.now_ms() + pause_ms)
@@ -140,7 +140,7 @@ class ScheduleRunner:
             self._follow_events(entry, overview, overview.order.timing.plan.event)
             return
         if overview.state is not ScheduleState.ACTIVE or overview.next_at_ms is None:
-            return  # an event reports a change
+            return  # an event will report the next change of the schedule
         mine_at_ms = overview.next_at_ms + self._window_ms(overview)
         if mine_at_ms > overview.now_ms:
             entry.failed_checks = 0
@@ -162,10 +162,10 @@ class ScheduleRunner:
             self._retry_later(entry)
 
     async def _handle_events(self, schedule_id: Address, records: Sequence[EventRecord]) -> bool:
-        """Start an execution for each event that counts, the oldest first.
+        """Start an execution for each triggering event, the oldest first.
 
         If the schedule names other leaders before this one, wait until their windows have passed,
-        and check again. Return False if an event counts but no execution can start now.
+        and check again. Return False if an event should start an execution that cannot start now.
         """
         has_waited = False
         while entry := self._assigned.get(schedule_id):
@@ -193,7 +193,7 @@ class ScheduleRunner:
         """Return the state of a schedule, or None.
 
         If the schedule does not exist or does not name this leader, forget it and return None. The
-        result is also None if its cursor was reset during the read. That event plans a new check.
+        result is also None if the cursor was reset during the read, which causes another check.
         """
         since = entry.since
         try:
@@ -215,7 +215,7 @@ class ScheduleRunner:
     ) -> Sequence[Execution]:
         """Return the uncollected executions of a schedule.
 
-        They include executions from before the schedule named this leader.
+        The result includes executions from before the schedule named this leader.
         """
         if schedule.running > len(entry.started) and not entry.is_searched:
             uncollected = await self._triggers.uncollected(schedule.id)
@@ -233,7 +233,7 @@ class ScheduleRunner:
         return True
 
     def _window_ms(self, overview: ScheduleOverview) -> int:
-        """Return the head start of the leaders named before this one, in ms."""
+        """Return the total length of the windows of the leaders before this leader, in ms."""
         return overview.order.terms.leaders.index(self._chain.leader) * _WINDOW_MS
 
 
@@ -244,9 +244,9 @@ def _can_start(overview: ScheduleOverview) -> bool:
 def _counts(record: EventRecord, overview: ScheduleOverview) -> bool:
     """Return whether an event starts an execution, according to the state of the schedule.
 
-    The event does not count if it or a later event has already started an execution. It also does
-    not count if it occurred before events counted, in the pause after another event, or during an
-    execution that must not overlap with the next one.
+    The event is ignored if it or a later event has already started an execution. It is also ignored
+    if it occurred before the schedule accepted events, in the pause after another event, or during
+    an execution that must not overlap with the next execution.
     """
     schedule, occurred_at_ms = overview.schedule, record.timestamp_ms or 0
     last = schedule.cursor

@@ -1,4 +1,4 @@
-"""Starts executions of schedules if a simulation shows that they start and cover the gas."""
+"""Starts of scheduled executions, if the simulation shows a start whose fee covers the gas."""
 
 from collections.abc import Collection, Sequence
 
@@ -39,7 +39,7 @@ _BYTE_MIST = 7_600
 
 
 class TriggerExecutor:
-    """Starts executions of schedules and earns the keeper fee."""
+    """An executor that starts executions of schedules and earns the keeper fee."""
 
     def __init__(
         self,
@@ -67,13 +67,13 @@ class TriggerExecutor:
         return [value for value in executions if value.schedule == schedule.id]
 
     async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:
-        """Return the uncollected executions of a schedule, as far as the node has their events."""
+        """Return the uncollected executions of a schedule whose events the node still has."""
         return await self._commands.uncollected(schedule)
 
     async def overview(
         self, schedule: Schedule, order: StandingOrder, began: Sequence[Execution], now_ms: int
     ) -> ScheduleOverview:
-        """Return the state of a schedule. Raises the error of its workflow."""
+        """Return the state of a schedule. Raises an error if its workflow is invalid."""
         workflow = (await self._workflows.of(schedule.dag)).published
         now = {"now_ms": now_ms, "gas_price": self._workers.epoch.gas_price}
         return await schedule_overview(self._commands, schedule, order, workflow, began, **now)
@@ -83,15 +83,15 @@ class TriggerExecutor:
     ) -> ScheduleTriggered | None:
         """Collect ended executions and start a due execution, if the keeper fee covers the gas.
 
-        With an `event`, start the execution that the event triggers. Return None if no execution
-        was started.
+        If `event` is passed, start the execution that the event triggers. Return None if no
+        execution was started.
         """
         builder = TransactionBuilder()
         schedule, order = overview.schedule, overview.order
         ended_ids = [collectable.execution for collectable in overview.ended]
         await self._commands.add_trigger(builder, schedule, self._chain.leader, ended_ids, event)
         (dag,) = await self._chain.objects([schedule.dag])
-        assert dag is not None  # it is immutable
+        assert dag is not None  # a workflow is never deleted
         vertices = len(self._chain.deployment.decode(dag, Dag).groups[order.group].vertices)
         stored = _BASE_BYTES + _VERTEX_BYTES * vertices + order.values_bytes
         budget_mist = stored * _BYTE_MIST + _UNITS * self._workers.epoch.gas_price

@@ -1,1 +1,1 @@
-"""Calls of tools and workflows for MCP clients. Start with `on_chain_calls.py`."""
+"""Calls of tools and workflows for MCP clients. Start reading in `on_chain_calls.py`."""

@@ -11,7 +11,8 @@ from nexus_tools.sui.support import units
 class Budget:
     """An amount in MIST that calls share. None means unlimited.
 
-    The maximum cost of a call is reserved while it runs. Its actual cost is then spent permanently.
+    The maximum cost of a call is reserved while it runs. After the call, its actual cost is
+    deducted permanently.
     """
 
     def __init__(self, total_mist: int | None) -> None:
@@ -49,7 +50,7 @@ class Budget:
 
 
 class Reservation:
-    """The cost of a call so far, in MIST. While a cost is unknown, its maximum counts."""
+    """The cost of a call so far, in MIST. An unknown cost counts as its maximum."""
 
     def __init__(self) -> None:
         self.spent_mist = 0

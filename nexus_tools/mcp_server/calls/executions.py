@@ -45,10 +45,10 @@ from nexus_tools.sui.types.type_tag import SUI
 from nexus_tools.tool import Answer, Outcome
 from nexus_tools.workflow import Plan, Run
 
-# The time after its deadline in which an execution may end by itself.
+# The time in s that an execution has, after its deadline, to end without a transaction of ours.
 _GRACE_S = 10.0
 
-# The time for pending invocations after that: two of the longest windows, three minutes each.
+# The further time in s for pending invocations: two windows of at most three minutes each.
 _CLOSING_S = 370.0
 
 
@@ -78,8 +78,8 @@ class ExecutionCaller:
     ) -> Outcome:
         """Run an execution and return its outcome. The variant says how the execution ended.
 
-        A paid call continues even if its client has disconnected. Errors of `Executions.start` are
-        passed on.
+        A paid call continues even if its client has disconnected. The function also raises
+        the errors of `Executions.start`.
 
         Raises:
             WrongStateError: with code `budget_exhausted`, or `execution_not_followed` if the end of
@@ -170,7 +170,7 @@ class ExecutionCaller:
     async def _end(
         self, offer: WorkflowOffer, followed: "_TrackedExecution", reservation: Reservation
     ) -> ExecutionEnded:
-        """Follow an execution until it ends, and end it here if it does not.
+        """Follow an execution until it ends, and end it here if it exceeds its deadline.
 
         Raises:
             WrongStateError: with code `execution_not_ended`.
@@ -184,7 +184,7 @@ class ExecutionCaller:
                 with reservation.sending(0) as took:
                     transaction = await self._executions.expire(followed.execution)
                     took(transaction.cost.net)
-            assert isinstance(transaction, Executed)  # not a simulation
+            assert isinstance(transaction, Executed)  # only dry runs simulate
             if self._executions.has_emitted(transaction, ExecutionRefunded):
                 refunded = self._executions.emitted(transaction, ExecutionRefunded)
                 reservation.spent_mist -= followed.refund(transaction.digest, refunded)
@@ -260,7 +260,7 @@ class _TrackedExecution:
         return self.needed_mist > 0
 
     async def takes(self, event: RegistryEvent) -> bool:
-        """Return whether an event concerns the execution. If a run has ended, report it."""
+        """Return whether an event concerns the execution. Report the end of a run."""
         if not self._following.is_wanted(event):
             return False
         if isinstance(event, ExecutionUnderfunded):

@@ -47,8 +47,8 @@ class OnChainCalls:
     async def call(self, offer: ToolOffer, ports: dict[str, Any], progress: Progress) -> Outcome:
         """Request an invocation and return its on-chain outcome.
 
-        A paid call continues even if its client has disconnected. Errors of `Invocations.request`
-        are passed on.
+        A paid call continues even if its client has disconnected. The function also raises
+        the errors of `Invocations.request`.
 
         Raises:
             WrongStateError: with code `budget_exhausted`, or `not_closed` if no Leader responds.
@@ -113,7 +113,7 @@ class OnChainCalls:
         return outcome, "" if closed is None else str(closed.previous_transaction)
 
     async def _delete(self, place: Address, reservation: Reservation) -> bool:
-        """Delete the invocation for its refund and rebate, and return whether that succeeded."""
+        """Delete the invocation for its refund and rebate. Return True if it was deleted."""
         try:
             closing = await self._invocations.closing_event(place)
             with reservation.sending(0) as took:

@@ -27,7 +27,7 @@ class CallClient:
             self.is_gone = True
 
     def require(self) -> None:
-        """Cancel the call if its client has disconnected. Before the payment, this is free.
+        """Cancel the call if its client has disconnected. Call this function before the payment.
 
         Raises:
             CancelledError: if the client has disconnected.
@@ -74,5 +74,5 @@ def warn_if_cancelled(warn: Callable[[str], None], sentence: str) -> Iterator[No
 
 
 def describe_leaders(leaders: tuple[Address, ...]) -> str:
-    """Return the leaders that dispatch a call, in their order."""
+    """Return the names of the leaders that dispatch a call, in order of preference."""
     return f"the leader {leaders[0]}" + (f", or else {leaders[1]}" if leaders[1:] else "")

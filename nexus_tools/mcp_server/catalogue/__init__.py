@@ -1,1 +1,1 @@
-"""The tools and workflows that the MCP server offers. Start with `catalogue.py`."""
+"""The tools and workflows that the MCP server offers. Start reading in `catalogue.py`."""

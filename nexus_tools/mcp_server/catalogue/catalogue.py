@@ -35,14 +35,14 @@ class CataloguePage:
 
 
 class Catalogue(Protocol):
-    """A source of Nexus tools and of workflows in the form of tools, with a way to call them.
+    """A source of Nexus tools, and of workflows that look like tools, with a method for calls.
 
     Methods run concurrently for several clients. Clients receive the message of a `NexusError`. Any
     other exception is a defect, and clients do not receive its message.
     """
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
-        """Return at most `limit` definitions from `cursor` on. None starts at the first.
+        """Return at most `limit` definitions from `cursor` on, or else from the first.
 
         Raises:
             ValidationError: with code `cursor_invalid` for a cursor that the catalogue did not
@@ -59,7 +59,7 @@ class Catalogue(Protocol):
     ) -> Outcome:
         """Invoke the tool once. `check_arguments` has already checked `ports`.
 
-        The call is cancelled when the client gives up.
+        The call is cancelled if the client cancels its request or disconnects.
         """
         ...
 
@@ -129,7 +129,7 @@ class ToolNames:
     """The FQNs by the names that the server has listed. Names are looked up and never parsed.
 
     A client may know a name that another process has listed. `find` then reads the catalogue until
-    the name occurs. If it does not occur, `find` does not read again for `patience_s`.
+    the name occurs. If the name does not occur, `find` does not read again for `patience_s`.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ _MAX_MESSAGE = 300
 
 
 class CheckedSchemas:
-    """The hashes of the schemas that were checked last, with the errors of invalid schemas.
+    """The hashes of the last checked schemas, with the errors of invalid schemas.
 
     A listing reads every definition each time. A cache of definitions that is smaller than the
     registry would never have a hit. Hashes are so small that the hash of every schema can be kept.

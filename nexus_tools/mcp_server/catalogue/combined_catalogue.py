@@ -12,7 +12,7 @@ _CURSOR = re.compile(r"([0-9]{1,3}):(.*)", re.ASCII | re.DOTALL)
 
 
 class CombinedCatalogue:
-    """The concatenation of catalogues. If two tools have the same FQN, the first is called.
+    """The concatenation of catalogues. If two tools have the same FQN, the first tool is called.
 
     A cursor consists of the number of a catalogue and a cursor of that catalogue.
     """

@@ -18,8 +18,8 @@ _log = get_logger("nexus_tools.mcp_server.catalogue.lazy_catalogue")
 class LazyCatalogue:
     """A catalogue that `connect` opens together with its origins, on the first successful request.
 
-    It stays open while `running()` is active. If an attempt to open it fails, the methods raise its
-    `NexusError`.
+    The catalogue stays open while `running()` is active. If an attempt to open it fails, the
+    methods raise its `NexusError`.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ class ListedPrices:
         self._known |= prices_mist
 
     def check(self, fqn: ToolFqn, price_mist: int) -> None:
-        """Raise an error before a call at a price above the listed one.
+        """Raise an error before a call at a price above the listed price.
 
         The error reports the new price, so the next call at that price is accepted.
 

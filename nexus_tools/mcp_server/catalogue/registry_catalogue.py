@@ -32,7 +32,7 @@ class ToolOffer:
 
     @property
     def place(self) -> int:
-        """The position in the registry's list."""
+        """The tool's position in the registry's list of names."""
         return self.found.tool.index
 
 
@@ -107,7 +107,7 @@ async def admitted(
 
 
 class ToolCaller(Protocol):
-    """A way to call tools."""
+    """The interface of classes that call tools."""
 
     async def call(self, offer: ToolOffer, ports: dict[str, Any], progress: Progress) -> Outcome:
         """Invoke a tool once. The ports match the tool's input schema."""

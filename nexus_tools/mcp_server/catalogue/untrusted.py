@@ -1,4 +1,4 @@
-"""The isolation of errors in untrusted registrations, so that one does not affect the others."""
+"""The isolation of errors in untrusted registrations, so that errors do not affect others."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ def skip_on_error(fqn: ToolFqn) -> Iterator[None]:
     """Skip a tool or workflow if its processing fails.
 
     Unexpected exceptions are logged as `untrusted_entry_skipped`. An unreachable node is not the
-    fault of the tool, so that error is passed on.
+    fault of the tool, so this error is passed on.
     """
     try:
         yield

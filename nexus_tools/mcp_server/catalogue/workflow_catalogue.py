@@ -40,7 +40,7 @@ _PER_PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class WorkflowTerms:
-    """The terms of executions: the lowest `max_outcome_bytes`, and the maximum duration in ms."""
+    """The terms of executions: the minimum `max_outcome_bytes`, and the maximum duration in ms."""
 
     max_outcome_bytes: int
     duration_ms: int
@@ -141,7 +141,7 @@ class WorkflowOffers:
             with skip_on_error(fqn):
                 workflow = await self._workflows.find(fqn)
                 if workflow is None:
-                    return None  # not cached, because it may be published later
+                    return None  # not cached, because the workflow may be published later
             self._kept[fqn] = workflow
         cached = self._kept[fqn]
         if cached is None or not self._filter.admits_text(str(fqn), cached.description):
@@ -159,7 +159,7 @@ class WorkflowOffers:
         max_outcome_bytes = max([self._terms.max_outcome_bytes, *sizes])
         group = workflow.document.groups()[
             0
-        ].name  # the estimate includes every vertex, whichever group starts
+        ].name  # the estimate includes every vertex of all groups
         cost = estimate_execution_cost(
             workflow,
             group,
@@ -182,7 +182,7 @@ class WorkflowOffers:
 
 
 class WorkflowCaller(Protocol):
-    """A way to call workflows."""
+    """The interface of classes that call workflows."""
 
     async def call(
         self, offer: WorkflowOffer, arguments: Mapping[str, Any], progress: Progress

@@ -20,7 +20,7 @@ EARLY_END_STATUSES = (Status.TERMINATED, Status.CANCELLED, Status.TIMED_OUT)
 """The states of an execution that ended before it was complete."""
 
 MAX_PORTS = 256
-"""The limit for the entry ports of an offered workflow over all entry groups, and for its outputs.
+"""The maximum number of an offered workflow's entry ports, in all groups, and of its outputs.
 
 The definition has a schema for each port and output, and every listing creates the definition.
 """
@@ -45,9 +45,9 @@ def variant_of(status: Status) -> str:
 class WorkflowDefinition:
     """The exportable definition of a published workflow.
 
-    Its input schema has a property for each input, with the name that `workflow run --input` takes.
-    If the workflow has several entry groups, `group_port` names an additional property for the
-    entry group. Otherwise it is empty. `timeout_ms` is the maximum duration of an execution.
+    The input schema has a property for each input, with its name in `workflow run --input`. If the
+    workflow has several entry groups, `group_port` names an additional property for the entry
+    group. Otherwise `group_port` is empty. `timeout_ms` is the maximum duration of an execution.
     """
 
     fqn: ToolFqn
@@ -116,7 +116,7 @@ def _too_large() -> ValidationError:
 
 
 class _Inputs:
-    """The schemas of a document's inputs. Targets of references are in `$defs`, by tool."""
+    """The schemas of a document's inputs. `$defs` has the targets of references, by tool."""
 
     def __init__(self, document: Document, tools: Mapping[str, ToolDefinition]) -> None:
         self._document = document
@@ -223,7 +223,7 @@ def _distinct(schemas: Any) -> list[Any]:
 
 
 def _output_schema(outputs: list[str]) -> dict[str, Any]:
-    """Return the output schema with one variant per ending. Output values have any schema."""
+    """Return the output schema with one variant per ending. Output values can have any schema."""
     values: dict[str, Any] = {"type": "object"}
     if outputs:
         values["properties"] = {name: {} for name in outputs}

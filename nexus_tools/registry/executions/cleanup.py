@@ -21,19 +21,20 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import RunPhase
 
 BATCH_SIZE = 100
-"""The number of records or invocations that one transaction removes."""
+"""The maximum number of records or invocations that one transaction removes."""
 
 OWNER_ONLY_MS = 7 * 24 * 3_600_000
-"""The time after an execution's end in which only its owner may clean up, as in `cleaning.move`."""
+"""The time in ms after an execution's end in which only its owner may delete it (`cleaning.move`).
+"""
 
 T = TypeVar("T")
 
 CleanupBatch = Callable[[TransactionBuilder, Package, Address], None]
-"""A function that adds commands that remove a part of an execution."""
+"""A function that adds the commands for removing a part of an execution."""
 
 
 async def plan_cleanup(package: PackageClient, execution: Execution) -> list[CleanupBatch]:
-    """Return the commands of each cleanup transaction. The last one deletes the execution."""
+    """Return the commands of each cleanup transaction. The last batch deletes the execution."""
     deployment, client = package.deployment, package.client
     records = await client.dynamic_fields(execution.progress.records.id)
     run_type, instance_type = deployment.type_of(Run), deployment.type_of(Instance)
@@ -61,7 +62,10 @@ async def plan_cleanup(package: PackageClient, execution: Execution) -> list[Cle
 
 
 async def expire_pending(package: PackageClient, execution: Execution) -> Sent:
-    """Expire the pending invocations. Raises `execution_not_ended` if a leader can close one."""
+    """Expire the pending invocations.
+
+    Raises `execution_not_ended` if a leader can still close one of the invocations.
+    """
     builder = TransactionBuilder()
     due = await add_due_advances(package, builder, execution)
     if execution.progress.ending is None or due < execution.progress.in_flight:
@@ -114,7 +118,7 @@ def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def _batches(parts: Sequence[tuple[int, CleanupBatch]]) -> Iterator[list[CleanupBatch]]:
-    """Combine parts into transactions that remove up to `BATCH_SIZE` objects each."""
+    """Combine parts of a cleanup into transactions that remove up to `BATCH_SIZE` objects each."""
     batch: list[CleanupBatch] = []
     count = 0
     for size, cleaning in parts:

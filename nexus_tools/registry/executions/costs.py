@@ -18,22 +18,23 @@ from nexus_tools.workflow import (
     PlannedVertex,
 )
 
-# The bytes that `advance` rewrites, and the maximum bytes that a request writes.
+# The number of bytes that `advance` rewrites, and the maximum number that a request writes.
 _RECORD_BYTES, _INVOCATION_BYTES = 1_500, 1_600
-# The gas units of the steps after a closing, and the gas units of reading 1 000 bytes. The third
-# constant times the ports' limit is the number of bytes that are read.
+# The gas units of the steps after a closing, and of reading 1 000 bytes. The third constant is the
+# number of bytes that the chain reads for each byte of the limit of the ports.
 _STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_050, 40, 3
-# Upper bounds of the effort of an edge, of a port of its target, and of a cursor of its target.
+# Upper bounds of the effort for an edge, a port of its target vertex, and a cursor of the target.
 _EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 200, 10, 80
-# The bytes of an outcome that the fees cover, and the gas units of rewriting 1 000 further bytes.
+# The outcome size in bytes that the fees cover, and the gas units of rewriting 1 000 more bytes.
 _COVERED_BYTES, _REWRITE_GAS_UNITS = 1_000, 25
-# The bytes of a tool that a request's effort covers, and the gas units of reading 1 000 further
-# bytes.
+# The tool size in bytes that the effort of a request covers, and the gas units of reading 1 000
+# more bytes.
 _COVERED_TOOL_BYTES, _TOOL_GAS_UNITS = 1_000, 15
-# By lower bound: the hundredths of a gas unit that each unit of effort above the bound adds. For
-# example, 3 000 units of effort cost 3 000 * 35 + 1 000 * 27 hundredths.
+# The keys are lower bounds of the effort. The values are the hundredths of a gas unit that each
+# unit of effort above the bound adds. For example, an effort of 3 000 costs 3 000 * 35 + 1 000 * 27
+# hundredths.
 _EFFORT_GAS = {0: 35, 2_000: 27, 3_200: 125, 5_000: 220}
-# The sizes of the records of a run, of a block instance, and of an element of a list.
+# The sizes in bytes of the records of a run, of a block instance, and of an element of a list.
 _RUN_BYTES, _INSTANCE_BYTES, _MARK_BYTES = 330, 330, 333
 _NUMBER_BYTES, _DELIVERY_BYTES, _BROUGHT_BYTES, _CURSOR_BYTES = 4, 9, 24, 12
 
@@ -44,10 +45,10 @@ _REPETITIONS = 8
 class VertexCost:
     """The maximum cost of one run of a vertex, in MIST.
 
-    `charge_mist` is the tool's part: its price, and the gas of an on-chain tool. `attempt_mist`
-    adds the leaders' fees and the largest outcome of one attempt. `storage_mist` pays for the
-    storage of the run's records. The account that cleans up the execution receives it as a rebate.
-    `steps_mist` pays a worker for the run's steps.
+    `charge_mist` is the price of the tool, and the gas of an on-chain tool. `attempt_mist` adds the
+    leaders' fees and the largest outcome of one attempt. `storage_mist` pays for the storage of the
+    run's records, which is rebated to the account that cleans up the execution. `steps_mist` pays a
+    worker for the run's steps.
     """
 
     vertex: str
@@ -66,7 +67,7 @@ class VertexCost:
 
     @property
     def maximum_mist(self) -> int:
-        """The cost if only the last attempt succeeds. Failed attempts do not pay the charge."""
+        """The cost if only the last attempt succeeds. Failed attempts do not pay `charge_mist`."""
         failed_mist = self.attempt_mist - self.charge_mist + self.storage_mist + self.steps_mist
         return self.first_run_mist + (self.attempts - 1) * failed_mist
 
@@ -87,7 +88,7 @@ class ExecutionCost:
 
     @property
     def recommended_mist(self) -> int:
-        """The funds for one run of each vertex, but eight runs of vertices in loops or regions."""
+        """The funds for eight runs of vertices in loops or regions, and one run of the others."""
         repeated_mist = sum(vertex.maximum_mist for vertex in self.vertices if vertex.is_repeated)
         return min(self.single_pass_mist + (_REPETITIONS - 1) * repeated_mist, self.maximum_mist)
 
@@ -135,8 +136,8 @@ def estimate_execution_cost(
     once_mist = sum(vertex_cost.maximum_mist for vertex_cost in costs.values())
     highest_mist = max((vertex_cost.first_run_mist for vertex_cost in costs.values()), default=0)
     is_bounded = not any(vertex_cost.is_repeated for vertex_cost in costs.values())
-    # The chain refuses the step after the last allowed one, but it first requires funds for that
-    # step.
+    # The chain refuses the step after the last allowed step, but it first requires funds for the
+    # refused step.
     max_steps_mist = (max_steps + 1) * highest_mist
     return ExecutionCost(
         tuple(costs.values()),
@@ -164,14 +165,14 @@ def attempt_mist(
 
 
 def _worker_mist(effort: int, gas_price: int) -> int:
-    """Return a worker's pay for the effort of a step in MIST, as in `terms::effort_mist`."""
+    """Return the amount that a worker is paid for a step in MIST, as in `terms::effort_mist`."""
     effort = min(effort, MAX_STEP_EFFORT)
     hundredths = sum(price * max(0, effort - bound) for bound, price in _EFFORT_GAS.items())
     return hundredths * gas_price // 100
 
 
 def _advance_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
-    """Return the pay of the sender of `advance` in MIST, as `terms::advance_mist` computes it."""
+    """Return the amount that the sender of `advance` is paid in MIST (`terms::advance_mist`)."""
     extra_bytes = max(0, outcome_bytes - _COVERED_BYTES)
     bytes_mist = (_RECORD_BYTES + extra_bytes) * settings.fee_per_input_byte_mist
     return (
@@ -182,7 +183,7 @@ def _advance_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) 
 
 
 def _effort(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:
-    """Return the effort of a run: its request plus the edges of its most expensive variant."""
+    """Return the effort of a run: its request, and the edges of its most expensive variant."""
     efforts = [sum(_edge_effort(workflow, edge) for edge in edges) for edges in _variants(vertex)]
     return REQUEST_EFFORT + max(efforts, default=0)
 
@@ -215,7 +216,7 @@ def _read_units(
 
 
 def _storage_bytes(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:
-    """Return the maximum bytes that a run writes: its own plus the edges of its largest variant."""
+    """Return the maximum number of bytes that a run and the edges of its largest variant write."""
     edge_bytes = [sum(_edge_bytes(workflow, edge) for edge in edges) for edges in _variants(vertex)]
     own_bytes = _INVOCATION_BYTES + _RUN_BYTES + _NUMBER_BYTES * len(vertex.blocks)
     return own_bytes + max(edge_bytes, default=0)

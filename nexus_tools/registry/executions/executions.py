@@ -76,22 +76,22 @@ class ListedExecution:
 
 @dataclass(frozen=True, slots=True)
 class CleanupResult:
-    """The transactions of a cleanup. After a dry run, `unsent` counts those not simulated."""
+    """The transactions of a cleanup. `unsent` counts the transactions that a dry run skipped."""
 
     sent: tuple[Sent, ...]
     unsent: int = 0
 
     @property
     def returned_mist(self) -> int:
-        """The storage rebate minus the gas, in MIST. Negative if the gas exceeds the rebate."""
+        """The storage rebate minus the gas, in MIST, which is negative for a low rebate."""
         return -sum(transaction.cost.net for transaction in self.sent)
 
 
 @validate_arguments
 class Executions(PackageClient):
-    """The executions of a deployment. Owners control them. Anyone may read and refill them.
+    """The executions of a deployment. Anyone may read and refill an execution.
 
-    In addition to the documented errors, every method raises those of `SuiClient`.
+    In addition to the documented errors, every method raises the errors of `SuiClient`.
     """
 
     # --- Starting
@@ -133,11 +133,11 @@ class Executions(PackageClient):
 
         `inputs` maps the workflow's input names to JSON values. The default of `funds_mist` is
         `ExecutionCost.recommended_mist`. Unused funds are refunded at the end. The execution names
-        the first two active leaders of `leaders`. By default it names leaders drawn at random from
-        those that the tools accept. `max_prices_mist` maps FQNs to the highest accepted price, by
-        default the current price.
+        the first two active leaders of `leaders`, or by default two random leaders that the tools
+        accept. `max_prices_mist` maps FQNs to the highest accepted price, by default the current
+        price.
 
-        All checks run before anything is paid. Raises `UsageError` for inputs and groups,
+        All checks run before any payment. Raises `UsageError` for wrong inputs and entry groups,
         `input_invalid`, `duration_too_long`, `duration_too_short`, `tool_unknown`,
         `tool_not_active`, `price_too_high`, `tool_without_key`, `outcome_limit_too_small`,
         `outcome_limit_too_large`, `no_leader` and `funds_too_small`.
@@ -286,7 +286,7 @@ class Executions(PackageClient):
                             return await self.state(execution)
             except NotFoundError as error:
                 if error.code != CHAIN_ROLLED_BACK:
-                    raise  # after a rollback, read it from the current chain
+                    raise  # after a rollback, read the execution again
 
     def _is_end(self, item: object, execution: Address) -> bool:
         if not isinstance(item, EventRecord):
@@ -311,10 +311,10 @@ class Executions(PackageClient):
     async def cancel(self, execution: Address) -> Sent:
         """Cancel an execution.
 
-        Leaders can still close pending invocations, and are paid for it. Invocations past their
-        deadline expire in the transaction of the cancellation. All other funds are refunded at once
-        to the owner, or to the schedule that started the execution. Raises `execution_unknown`,
-        `not_owner` or `execution_ended`.
+        Leaders can still close pending invocations, and are paid for them. Invocations past their
+        deadline expire in the transaction of the cancellation. The remaining funds are immediately
+        refunded to the owner, or to the schedule that started the execution. Raises
+        `execution_unknown`, `not_owner` or `execution_ended`.
         """
         current = await self._require_owned(execution)
         builder = TransactionBuilder()
@@ -329,7 +329,7 @@ class Executions(PackageClient):
             schedules.collect(builder, package, execution.schedule, execution.id)
 
     async def expire(self, execution: Address) -> Sent:
-        """End an execution after its deadline, as any sender. Raises `execution_unknown`."""
+        """End an execution after its deadline, as any account. Raises `execution_unknown`."""
         current = await self.get(execution)
         builder = TransactionBuilder()
         calls.expire(builder, self.deployment.workflows, execution)
@@ -337,7 +337,7 @@ class Executions(PackageClient):
         return await self.send(builder)
 
     async def set_leaders(self, execution: Address, leaders: Sequence[LeaderRef]) -> Sent:
-        """Replace the execution's leaders by one or two others. Pending invocations keep theirs.
+        """Set one or two other leaders. Pending invocations keep their current leaders.
 
         Raises `execution_unknown`, `not_owner` or `no_leader`.
         """
@@ -357,10 +357,10 @@ class Executions(PackageClient):
     ) -> CleanupResult:
         """Delete an ended execution with its results, in one or more transactions.
 
-        The sender receives the storage rebate. Only the owner may clean up within 7 days after the
-        end, and later anyone. After an interruption, call `clean` again. A dry run simulates only
-        the first transaction. `on_sent` receives the number of sent transactions and the total
-        number.
+        The sender receives the storage rebate. Accounts other than the owner can delete the
+        execution only 7 days after its end. After an interruption, call `clean` again. A dry run
+        simulates only the first transaction. `on_sent` receives the number of sent transactions and
+        the total number.
 
         Raises `execution_unknown`, `execution_not_ended` or `too_early`.
         """

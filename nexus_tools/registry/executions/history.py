@@ -44,12 +44,12 @@ _REMEDIES = {
     "tool_not_active": "Run `nexus-tools tool show {fqn}` to see the reason.",
     "tool_without_key": "Ask the tool's owner to add a key with `nexus-tools tool key add`.",
 }
-"""Hints by reason why the chain refuses to invoke a tool. Source: `terms.move`."""
+"""Hints, by the reason why the chain refuses to invoke a tool. Source: `terms.move`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFailure:
-    """A failure that no edge handled: the run, the reason, the Leader's detail, and the tool.
+    """A failure that no edge handles, with the run, the reason, the Leader's detail, and the tool.
 
     `invocation` is the invocation of the last attempt, or None if the chain refused the request.
     """
@@ -77,7 +77,7 @@ class RunFailure:
 
 
 class ExecutionEventFilter:
-    """A filter for the events of one execution, including those of its invocations.
+    """A filter for the events of one execution, including the events of its invocations.
 
     `attempts` maps invocation IDs to the known attempts.
     """
@@ -87,7 +87,7 @@ class ExecutionEventFilter:
         self.attempts: dict[Address, Attempt] = {}
 
     def is_wanted(self, event: RegistryEvent) -> bool:
-        """Return whether the event belongs to the execution. Pass events in chain order."""
+        """Return whether an event belongs to the execution. Pass events in their chain order."""
         if isinstance(event, InvocationRequested):
             attempt = event.attempt
             if attempt is None or attempt.execution != self._execution:
@@ -100,7 +100,7 @@ class ExecutionEventFilter:
 
 
 async def read_execution_history(package: PackageClient, execution: Address) -> tuple[Step, ...]:
-    """Return the events of an execution, in order, as far as the node has kept them."""
+    """Return the events of an execution that the node has not pruned, in order."""
     following, kinds = ExecutionEventFilter(execution), (*OF_EXECUTIONS, *RUN_EVENTS)
     after = await cursor_before_creation(package, execution)
     return await read_history_events(package, kinds, following.is_wanted, after)
@@ -111,7 +111,7 @@ def run_failures(
 ) -> tuple[RunFailure, ...]:
     """Return the failures of runs in order, with the Leader's detail of the last attempt.
 
-    `refusals` maps FQN and reason to a sentence about the limit that the owner set.
+    `refusals` maps an FQN and a reason to a sentence about the limit that the owner set.
     """
     names = tuple(plan.vertices)
     last: dict[Run, Address] = {}

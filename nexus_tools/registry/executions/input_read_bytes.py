@@ -1,6 +1,6 @@
 """The work of assembling the inputs of a run on chain, counted in bytes as in `inputs.move`.
 
-A leader is paid by this number of bytes. Each attempt has a limit.
+A leader's pay depends on this number of bytes, which is limited for each attempt.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,9 +46,9 @@ def value_bytes(
     values: Sequence[Value],
     lists: ListElements,
 ) -> int:
-    """Return the bytes that are counted for ports, records, lists and loaded outcomes.
+    """Return the number of bytes that are counted for ports, records, lists and loaded outcomes.
 
-    `states` has the state of each loaded invocation.
+    `states` contains the state of each loaded invocation.
     """
     ports = sum(_PORT_BYTES + _PORT_PAIR_BYTES * index for index in range(len(values)))
     references = sum(isinstance(value, Reference) for value in values)
@@ -102,7 +102,7 @@ def _joined(
     value: CollectedList,
     element: Reference,
 ) -> int:
-    """Return the bytes counted for joining an element's text, or 0 if the text is in one piece."""
+    """Return the bytes counted for joining the chunks of an element, or 0 for a single chunk."""
     source = records.invocations.get(element.run)
     state = states.get(source) if source is not None else None
     variants = {

@@ -1,7 +1,7 @@
 """A reader of an execution's on-chain records, which it converts to `nexus_tools.workflow.Records`.
 
 On chain, vertices, ports and edges are numbers. The record of a value stores only the edge that
-delivered the value. The source run follows from that edge and the path of the receiving run.
+delivered the value. The source run is computed from that edge and the path of the receiving run.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,8 +37,7 @@ from nexus_tools.workflow import (
 )
 
 _BLOCKS = 0x8000
-"""The first block number. A smaller origin is a vertex number. Any other origin is a block number.
-"""
+"""The smallest block number. Smaller numbers are vertex numbers."""
 
 _OPEN = 1
 
@@ -98,8 +97,8 @@ class ExecutionRecords:
     async def elements(self, value: CollectedList) -> tuple[Reference, ...]:
         """Return references to the elements of a collected list, in the order of the iterations.
 
-        Iterations without a closed run are left out. A closed run may have ended in another
-        variant, without an element. The caller must check the outcome of its invocation.
+        The result omits iterations without a closed run. A closed run may have ended with another
+        variant and no element, so the caller must check the outcome of its invocation.
         """
         instance = (value.block, value.path)
         if instance not in self._iterations:
@@ -121,7 +120,7 @@ class ExecutionRecords:
         )
 
     def iterations(self, value: CollectedList) -> int:
-        """Return the number of iterations of the list's region. Call `elements` first."""
+        """Return the number of iterations of a list's region. First call `elements`."""
         return self._iterations.get((value.block, value.path), 0)
 
     def edges_to(self, value: CollectedList) -> list[PlannedEdge]:
@@ -146,17 +145,17 @@ class ExecutionRecords:
     async def terms(self) -> Terms:
         """Return the terms to which the owner consented."""
         [terms] = await self._entries(self._execution.id, [TermsKey()], Terms)
-        assert terms is not None, "an execution has terms"
+        assert terms is not None, "expected the terms of the execution"
         return terms
 
     # --- Numbers and names
 
     def run_of(self, run: move_run.Run) -> Run:
-        """Convert a run from the form that the chain stores, with a vertex number."""
+        """Convert a run from its on-chain form, which contains a vertex number."""
         return Run(self._names[run.vertex], tuple(run.path))
 
     def key_of(self, run: Run) -> move_run.Run:
-        """Convert a run to the form that the chain stores, with a vertex number."""
+        """Convert a run to its on-chain form, which contains a vertex number."""
         return move_run.Run(self._numbers[run.vertex], run.path)
 
     # --- Private
@@ -260,9 +259,9 @@ class ExecutionRecords:
         """Return the reference to the value that an edge delivered at a path.
 
         The paths of the source run and the receiving run have their first `edge.keeps` numbers in
-            common. The source of a `DO_WHILE` edge is in the previous round: the value at `[2, 3]`
-            comes from `[2, 2]`. The source of a `BREAK` edge is in the last round of the loop: the
-            value at `[2]` comes from `[2, 5]`.
+        common. The source of a `DO_WHILE` edge is in the previous round of the loop. For example,
+        the value at `[2, 3]` comes from `[2, 2]`. The source of a `BREAK` edge is in the last
+        round. For example, the value at `[2]` comes from `[2, 5]`.
         """
         source_path = path[: edge.keeps]
         if origin >= _BLOCKS:

@@ -49,7 +49,7 @@ class RunInputResolver:
     ) -> tuple[Address, ...]:
         """Return the invocations whose outcomes are inputs of a run, in their loading order.
 
-        Elements of lists are loaded from the last to the first. Raises as `inputs` does.
+        Elements of lists are loaded from the last to the first. Raises the errors of `inputs`.
         """
         records = ExecutionRecords(self._package, execution, workflow)
         await records.read_around(run)
@@ -62,7 +62,7 @@ class RunInputResolver:
     ) -> int:
         """Return the bytes that the chain counts for assembling these inputs of a run.
 
-        Raises as `inputs` does.
+        Raises the errors of `inputs`.
         """
         records = ExecutionRecords(self._package, execution, workflow)
         await records.read_around(run)
@@ -82,7 +82,7 @@ class RunInputResolver:
     async def _resolve(
         self, records: ExecutionRecords, workflow: PublishedWorkflow, values: Iterable[Value]
     ) -> dict[Value, JsonValue.Variant]:
-        """Return the values of references. Raises as `inputs` does."""
+        """Return the values of references. Raises the errors of `inputs`."""
         unique = list(dict.fromkeys(values))
         runs, elements = await _runs_behind(records, unique)
         invocations = await self._invocations(records, runs)
@@ -101,7 +101,7 @@ class RunInputResolver:
                     elif target in defaults:
                         resolved[value] = default_value(defaults[target])
                     else:
-                        raise NotFoundError("value_unknown", f"'{target}' has no value")
+                        raise NotFoundError("value_unknown", f"the input '{target}' has no value")
                 case Reference():
                     resolved[value] = _output(records, invocations, value)
                 case CollectedList():
@@ -129,7 +129,7 @@ class RunInputResolver:
 async def _runs_behind(
     records: ExecutionRecords, values: Iterable[Value]
 ) -> tuple[list[Run], dict[CollectedList, tuple[Reference, ...]]]:
-    """Return the invoked runs that provide these values, and the elements of each list."""
+    """Return the runs whose invocations provide these values, and the elements of each list."""
     unique = list(dict.fromkeys(values))
     lists = [value for value in unique if isinstance(value, CollectedList)]
     elements = {collected: await records.elements(collected) for collected in lists}
@@ -142,7 +142,7 @@ async def _runs_behind(
 def _outcome_of(
     records: ExecutionRecords, invocations: Mapping[Run, Invocation], run: Run
 ) -> tuple[str, dict[str, JsonValue.Variant]]:
-    """Return the variant with which a run ended, and its ports. A failure has ports as well."""
+    """Return the variant and the ports of a run's outcome. A failure also has ports."""
     if run in records.refusals:
         return ERR_EVAL, _failure_ports(records.refusals[run], "")
     if run not in invocations:
@@ -194,8 +194,8 @@ def _list(
 ) -> JsonValue.Variant:
     """Return the list of collected values.
 
-    Iterations that ended in another variant do not add an element. Either all elements are inline
-    texts, or all are keys of one storage.
+    Iterations that ended with another variant do not add an element. Either all elements are inline
+    texts, or all elements are keys of one storage.
     """
     sources = {(edge.source.vertex, edge.source.variant) for edge in records.edges_to(value)}
     collected = [

@@ -65,8 +65,8 @@ class ExecutionResult:
 class RunState:
     """The state of a run.
 
-    `outcome` is None unless the run is closed. `invocation` is its last invocation, if any. A ready
-    run can be requested from `not_before_ms` on, in ms since 1970.
+    `outcome` is None unless the run is closed. `invocation` is its last invocation, or None. A
+    ready run can be requested from the time `not_before_ms` on, in ms since 1970.
     """
 
     run: Run
@@ -81,9 +81,9 @@ class RunState:
 class ExecutionState:
     """The state of an execution at the time of reading.
 
-    `waiting` lists the runs that lack input values, with the missing values. `remaining_iterations`
-    maps a head vertex to the number of iterations that are not requested yet. `remaining_steps`
-    lists the steps, other than requests of runs, that can be sent now.
+    `waiting` lists the runs that lack input values, each with the missing values.
+    `remaining_iterations` maps a head vertex to the number of its unrequested iterations.
+    `remaining_steps` lists the steps that can be sent now, except requests of runs.
     """
 
     execution: Execution
@@ -105,12 +105,12 @@ class ExecutionState:
 
     @property
     def status(self) -> Status:
-        """The status: running, or the way in which the execution ended."""
+        """The status of the execution, which is running or a final status."""
         return status_of(self.execution)
 
     @property
     def early_end_reason(self) -> str:
-        """A message for users with the reason for an early end, or an empty string."""
+        """A message for users that explains an early end, or an empty string."""
         ending = _EARLY_ENDS.get(self.status)
         if ending is None:
             return ""
@@ -119,7 +119,7 @@ class ExecutionState:
 
     @property
     def terminating_failure(self) -> RunFailure | None:
-        """The failure that terminated the execution: the first failure of a terminating vertex."""
+        """The failure that terminated the execution, which is the first of a terminating vertex."""
         if self.status is not Status.TERMINATED:
             return None
         vertices = self.workflow.plan.vertices
@@ -130,9 +130,9 @@ class ExecutionState:
     def outputs(self, *, checked: bool = True) -> dict[str, Any]:
         """Return the results by output name, or by `vertex.variant.port` for unnamed outputs.
 
-        If several runs have a result of the output, the value is a list. Raises `output_invalid` if
-        the answer of a run violates its tool's output schema. Pass `checked=False` to skip this
-        check if you only display the results.
+        If several runs have a result for the same output, the value is a list. Raises
+        `output_invalid` if the answer of a run violates its tool's output schema. Pass
+        `checked=False` to skip this check if you only display the results.
         """
         if checked:
             self.require_valid()
@@ -160,7 +160,7 @@ class ExecutionState:
 
 
 def status_of(execution: Execution) -> Status:
-    """Return the status of an execution: running, or the way in which it ended."""
+    """Return the status of an execution, which is running or a final status."""
     if execution.ended_at_ms is None:
         return Status.RUNNING
     if execution.progress.ending is not None:
@@ -230,7 +230,7 @@ def _left_in_regions(records: Records) -> Iterator[ExecutionStep]:
 async def _failures(
     package: PackageClient, execution: Execution, workflow: PublishedWorkflow, terms: Terms
 ) -> tuple[RunFailure, ...]:
-    """Return the failures of runs from events, because the object has only their number."""
+    """Return the failures of runs from events, because the object contains only their number."""
     if not execution.progress.failures:
         return ()
     steps = await read_execution_history(package, execution.id)
@@ -248,7 +248,7 @@ async def _failures(
 
 def _outcome(refusal: str | None, invocation: Invocation | None) -> RunSettled | RunFailed | None:
     """Return the outcome of a closed run, or None if its invocation is deleted."""
-    if refusal not in {None, "port_missing"}:  # for this refusal, the answer shows which port
+    if refusal not in {None, "port_missing"}:  # the answer shows which port is missing
         return RunFailed(refusal)
     match invocation.state if invocation else None:
         case State.Settled(variant, ports):

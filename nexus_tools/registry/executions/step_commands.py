@@ -1,9 +1,9 @@
 """Prediction of the next steps of an execution, and the commands of these steps.
 
-A step without work does nothing and costs little. So the transaction that closes a run also
-contains all steps that may be possible next. These steps are predicted from the workflow alone,
-without reading records. If a step did not fit into the transaction or was not predicted, the
-emitted events contain it in their `Change`.
+A step that is not possible has no effect and costs little. The transaction that closes a run
+therefore also contains all steps that may be possible next. These steps are predicted from the
+workflow alone, without reading records. If a step did not fit into the transaction or was not
+predicted, the emitted events contain the step in their `Change`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,9 +30,9 @@ from nexus_tools.workflow import (
 )
 
 MAX_STEPS = 16
-"""The most steps that are added to one transaction. The limit bounds the gas that a sender pays."""
+"""The maximum number of steps in one transaction, which limits the gas that a sender pays."""
 MAX_ITERATIONS = 32
-"""The most iterations that one command requests. Source: `execution.move`."""
+"""The maximum number of iterations that one command requests. Source: `execution.move`."""
 
 Path = tuple[int, ...]
 _ERROR_PORTS = {"reason": None, "detail": None}
@@ -71,7 +71,7 @@ ExecutionStep = RequestRun | RequestIterations | GatherRegion
 class StepPredictor:
     """A predictor of an execution's next steps after one or more changes.
 
-    Call `add_start`, `add_closing` or `add_change` for each change, and then `steps`.
+    Call `add_start`, `add_closing` or `add_change` for each change, and then call `steps`.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -84,7 +84,7 @@ class StepPredictor:
     # --- Changes
 
     def add_start(self, group: str) -> None:
-        """Add the start with an entry group. Vertices that do not wait for others become ready."""
+        """Add the start with an entry group. Vertices without dependencies become ready."""
         for name, vertex in self._plan.vertices.items():
             if (
                 name in self._plan.groups[group]
@@ -123,11 +123,11 @@ class StepPredictor:
     # --- Steps
 
     def steps(self, limit: int = MAX_STEPS) -> tuple[ExecutionStep, ...]:
-        """Return up to `limit` next steps. A step that enables another precedes it."""
+        """Return up to `limit` next steps. A step precedes the steps that it enables."""
         return tuple(islice(self._steps(), limit))
 
     def _steps(self) -> Iterator[ExecutionStep]:
-        """Yield all requests, then for each region, from the innermost out, its following steps."""
+        """Yield all requests, and then the following steps of each region, innermost first."""
         yielded: set[Run | tuple[str, Path] | tuple[int, Path]] = set()
         while True:
             for run in [run for run in self._runs if run not in yielded]:
@@ -156,9 +156,9 @@ class StepPredictor:
             self._add_emptied(block.region, path)
 
     def _add_delivery(self, edge: PlannedEdge, path: Path, length: int | None) -> None:
-        """Add the steps that follow the delivery of a value by an edge.
+        """Add the steps that may follow after an edge delivers a value.
 
-        `length` is the length of the value if it is a list, else None.
+        `length` is the length of a list value, or None for other values.
         """
         target_path = edge.target_path(path)
         if edge.scope is None:
@@ -171,7 +171,7 @@ class StepPredictor:
     def _add_opening(self, number: int, path: Path, lengths: Mapping[str, int]) -> None:
         """Add the steps that follow the opening of a block instance.
 
-        `lengths` maps its head vertices to the lengths of their lists.
+        `lengths` maps the head vertices of the block to the lengths of their lists.
         """
         block = self._plan.blocks[number]
         for name in block.cursors:
@@ -206,7 +206,7 @@ class StepPredictor:
 
 
 def _needs_only_entries(vertex: PlannedVertex) -> bool:
-    """Return whether a vertex needs only entry values for its first run."""
+    """Return whether the first run of a vertex needs only entry values."""
     return all(
         edge.kind is EdgeKind.DO_WHILE
         for port, edges in vertex.incoming.items()

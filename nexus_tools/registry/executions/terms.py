@@ -53,7 +53,7 @@ class Terms:
         return self.cost.recommended_mist
 
     def prices_of(self, workflow: PublishedWorkflow) -> dict[str, int]:
-        """Return the highest price of each tool of the workflow by its FQN, in MIST."""
+        """Return the highest accepted price of each tool of the workflow by FQN, in MIST."""
         return dict(zip(workflow.fqns, self.max_prices_mist, strict=True))
 
 
@@ -71,7 +71,7 @@ class TermsResolver(PackageClient):
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
     ) -> Terms:
-        """Return the terms, with defaults from the chain. Raises as `Executions.start` does."""
+        """Return the terms, with on-chain defaults. Raises the errors of `Executions.start`."""
         tools = await self._tools(workflow)
         size = _outcome_bytes(tools, max_outcome_bytes)
         entry_group, entry_inputs = _entry_inputs(workflow, tools, inputs, group)
@@ -140,9 +140,10 @@ class TermsResolver(PackageClient):
     async def choose_leaders(
         self, tools: Mapping[str, Tool], among: Sequence[LeaderRef] = ()
     ) -> list[Leader]:
-        """Return one or two active leaders, either the first ones `among` a list or a random draw.
+        """Return one or two active leaders, by default a random choice.
 
-        Raises `no_leader`, and as `LeaderRegistry.ids`.
+        If `among` is not empty, the first active leaders in it are returned. Raises `no_leader` and
+        the errors of `LeaderRegistry.ids`.
         """
         ids = await self._registry.ids(among)
         candidates = (
@@ -152,7 +153,7 @@ class TermsResolver(PackageClient):
         if not active:
             raise WrongStateError(
                 "no_leader",
-                "the given leaders are not active" if among else "no active leader exists",
+                "none of the given leaders is active" if among else "no active leader exists",
                 hint="Run `nexus-tools leader list` to see all leaders.",
             )
         if among:
@@ -197,7 +198,7 @@ def _check_outcome_limit(settings: LeaderSettings, max_outcome_bytes: int) -> No
 
 
 def _outcome_bytes(tools: Mapping[str, Tool], requested: int | None) -> int:
-    """Return the requested outcome limit in bytes, or the default or largest tool minimum."""
+    """Return the requested outcome limit in bytes, or a default that all tools allow."""
     if requested is not None:
         return requested
     return max([DEFAULT_MAX_OUTCOME_BYTES, *(tool.min_outcome_bytes for tool in tools.values())])
@@ -211,7 +212,7 @@ def _entry_inputs(
 ) -> tuple[EntryGroup, dict[str, dict[str, Any]]]:
     """Return the entry group, and the values of its entry ports by vertex.
 
-    Raises `UsageError` as `select_entry_group` and `entry_values` do, and `ValidationError`
+    Raises the errors of `select_entry_group` and `entry_values`, and `ValidationError`
     (`input_invalid`) for a value that a tool's schema rejects.
     """
     entry_group = select_entry_group(workflow.document, group)
@@ -230,7 +231,7 @@ def _entry_inputs(
 def _max_prices(
     workflow: PublishedWorkflow, tools: Mapping[str, Tool], limits: Mapping[str, int]
 ) -> dict[str, int]:
-    """Return the highest accepted price of each tool by FQN, by default its current price."""
+    """Return the highest accepted price of each tool by FQN, by default the current price."""
     for fqn in limits:
         if fqn not in tools:
             message = f"{workflow.fqn} has no tool {fqn}"
@@ -241,7 +242,7 @@ def _max_prices(
 def _check_tool(
     tool: Tool, leaders: Sequence[Leader], max_price_mist: int, max_outcome_bytes: int
 ) -> None:
-    """Raise the reason why the chain would reject a request of the tool, as in `terms.move`."""
+    """Raise an error if the chain would reject a request of the tool, as in `terms.move`."""
     if not tool.is_active:
         raise WrongStateError(
             "tool_not_active",

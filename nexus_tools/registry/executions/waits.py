@@ -1,6 +1,6 @@
-"""The reasons why a running execution waits: an answer, a time, a leader, or funds.
+"""The reasons why a running execution waits, for example for an answer, a leader, or funds.
 
-To predict the effects of the next steps, the node simulates them.
+The node simulates the next steps to predict their effects.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,9 +31,9 @@ class WaitReason(StrEnum):
     """The event that lets an execution, or one of its runs, continue."""
 
     ANSWER = "answer"
-    """The addressee of a question answers it."""
+    """The addressee of a question answers the question."""
     TIME = "time"
-    """A `wait` ends, or a run is retried."""
+    """The time of a `wait` ends, or a run is retried."""
     OUTCOME = "outcome"
     """A leader closes an invocation."""
     FUNDS = "funds"
@@ -48,8 +48,8 @@ class WaitReason(StrEnum):
 class Wait:
     """A reason why an execution waits, and the waiting run.
 
-    `message` is for users. `since_ms` and `until_ms` are the start and end of the wait, in ms since
-    1970.
+    `message` is a text for users. `since_ms` and `until_ms` are the start and the end of the wait,
+    in ms since 1970.
     """
 
     reason: WaitReason
@@ -88,7 +88,7 @@ class _Reader:
         self._resolver = RunInputResolver(package.client, package.deployment)
 
     def ending(self) -> Iterator[Wait]:
-        """Yield the wait for an early end that has started, or that the deadline makes possible."""
+        """Yield the wait for the end of an execution that is stopping or past its deadline."""
         deadline_ms, ending = self._state.terms.deadline_ms, self._state.execution.progress.ending
         if ending is not None:
             status = Status(ending).replace("_", " ")
@@ -106,7 +106,7 @@ class _Reader:
             )
 
     async def of_runs(self) -> list[Wait]:
-        """Return the waits of runs with a pending invocation, and of runs that will be retried."""
+        """Return the waits of runs that have a pending invocation or that will be retried."""
         return [
             await self._pending_wait(run.run, run.invocation)
             if run.invocation is not None and run.phase is RunPhase.UNDER_WAY
@@ -156,7 +156,7 @@ class _Reader:
             except UnreachableError:
                 raise
             except (NexusError, LookupError, TypeError, ValueError):
-                pass  # the inputs are untrusted: a leader fails invalid ones
+                pass  # inputs are untrusted, and a leader fails invalid inputs
         leaders = " or the backup leader ".join(map(str, invocation.leaders))
         return Wait(
             WaitReason.OUTCOME,
@@ -197,7 +197,7 @@ class _Reader:
     # --- Steps
 
     async def _predicted_events(self) -> list[Any]:
-        """Return the events that the next steps would emit, or nothing on failure."""
+        """Return the events that the next steps would emit, or nothing if the simulation fails."""
         deployment, execution = self._package.deployment, self._state.execution
         commands = StepCommands(deployment, execution.dag, self._state.workflow.plan)
         builder = TransactionBuilder()
@@ -219,7 +219,7 @@ class _Reader:
         except UnreachableError:
             raise
         except NexusError:
-            return []  # a step was sent in the meantime, or a tool no longer exists
+            return []  # a step has been sent since the read, or a tool no longer exists
         return [parse_event(deployment, event) for event in simulation.events]
 
     def _closed_or_expired(self) -> list[Address]:
@@ -233,7 +233,7 @@ class _Reader:
         ][:MAX_STEPS]
 
     def _step_wait(self, event: Any) -> Wait | None:
-        """Return the wait for the step that would emit this event, or None for other events."""
+        """Return the wait for the step that emits this event, or None for other events."""
         run, leaders = self._run_of(event), " or the backup leader ".join(map(str, self._leaders))
         match event:
             case InvocationRequested() | moves.RunRefused():
@@ -256,7 +256,7 @@ class _Reader:
         return Wait(WaitReason.LEADER, sentence, run, leaders=self._leaders)
 
     def _end_of_run(self, run: Run | None) -> str:
-        """Return the end of a run's last invocation as the predicate of a sentence."""
+        """Return how a run's last invocation ended, as the predicate of a sentence."""
         state = self._state.runs.get(run) if run else None
         invocation = state.invocation if state else None
         if invocation is None or invocation.is_closed:

@@ -1,7 +1,7 @@
 """Validation of settled answers against the output schemas of their tools.
 
 All code that returns outcomes to requesters uses this module. The schemas of a registered tool
-never change, so the current on-chain schemas equal those at the time of the request.
+never change, so the on-chain schemas are still the schemas at the time of the request.
 """
 
 from collections.abc import Iterable, Mapping
@@ -83,5 +83,5 @@ def _error_of(invocation: Invocation, tool: Tool) -> OutputInvalidError | None:
 
 @lru_cache(maxsize=256)
 def _validator(output_schema: bytes) -> OutputValidator:
-    """Return the compiled schema. The cache avoids compiling, which is far slower than a check."""
+    """Return the validator of a schema. Cache it, because compilation is slower than validation."""
     return OutputValidator(parse_json(output_schema))

@@ -22,7 +22,7 @@ def quote_mist(
     """Return the maximum cost of an invocation in MIST, as `invocation::quote` computes it.
 
     `input_bytes` is `Ports.size()` of the inputs, and `gas_price` is the reference gas price in
-    MIST. The price of the unused part of the outcome limit is refunded.
+    MIST. The fee for the unused part of the outcome limit is refunded.
     """
     return (
         tool.charge_mist
@@ -45,10 +45,10 @@ def add_request(
     max_outcome_bytes: int,
     payment_mist: int,
 ) -> None:
-    """Add the commands that request an invocation by one or two leaders, paid from the gas coin.
+    """Add the commands that request an invocation from one or two leaders, paid by the gas coin.
 
-    The requester consents to the revisions of `settings` and `tool`. If a revision has changed, the
-    chain refuses the request.
+    The requester consents to the current revisions of `settings` and `tool`. If a revision has
+    changed, the chain refuses the request.
     """
     payment = builder.split_coins(builder.gas, [payment_mist])[0]
     ports = make_ports(builder, deployment.package, inputs)

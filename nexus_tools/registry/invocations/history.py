@@ -47,7 +47,7 @@ class InvocationHistory(Struct, frozen=True):
 
 
 async def read_closings(package: PackageClient, requester: Address, last: int) -> tuple[Step, ...]:
-    """Return the `last` closings of an address's invocations, newest first."""
+    """Return the last closings of a requester's invocations, newest first and at most `last`."""
     records = past_events(package.client, event_filter(package.deployment, *_CLOSINGS))
     closings: deque[tuple[EventRecord, RegistryEvent]] = deque(maxlen=last)
     async for record in records:
@@ -75,9 +75,9 @@ async def read_history_events(
     is_wanted: Callable[[RegistryEvent], bool],
     after: Cursor | None = None,
 ) -> tuple[Step, ...]:
-    """Return the matching events of these kinds, in order, as far as the node has kept them.
+    """Return the matching events of these kinds that the node has not pruned, in order.
 
-    With a cursor `after`, only later events are read.
+    If the cursor `after` is passed, only later events are read.
     """
     matches: list[tuple[EventRecord, RegistryEvent]] = []
     of_kinds = event_filter(package.deployment, *kinds)
@@ -101,7 +101,7 @@ async def _steps(
 
 
 def invocation_unknown_error(invocation: Address, hint: str | None = None) -> NotFoundError:
-    """Return the error for an unknown invocation. The default hint is about deleted invocations."""
+    """Return the error for an unknown invocation. The default hint explains deleted invocations."""
     return NotFoundError(
         "invocation_unknown",
         f"the invocation {invocation} does not exist",

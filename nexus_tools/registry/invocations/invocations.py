@@ -60,7 +60,7 @@ DEFAULT_MAX_OUTCOME_BYTES = 4_096
 """The default limit on the size of an outcome."""
 
 MIN_OUTCOME_BYTES = outcome_bytes(Answer("x", {}))
-"""The size of the smallest answer, which has a variant of one letter and no ports."""
+"""The size in bytes of the smallest answer, with a variant of one letter and no ports."""
 
 # The time after the deadline in which a node may still report that a leader closed the invocation.
 _GRACE_S = 10.0
@@ -85,7 +85,7 @@ def outcome_of(invocation: Invocation) -> Outcome:
 
 
 class InvocationFailedError(NexusError):
-    """The error for a failed invocation. `failure` has the reason and a detail for users."""
+    """The error for a failed invocation. `failure` contains the reason and a detail for users."""
 
     def __init__(self, invocation: Address, failure: Failure) -> None:
         self.invocation = invocation
@@ -100,7 +100,7 @@ class InvocationFailedError(NexusError):
 
 @validate_arguments
 class Invocations(PackageClient):
-    """The invocations of a deployment, for their requesters. Anyone may call `expire`."""
+    """The operations on invocations for requesters. Anyone may call `expire`."""
 
     async def quote(
         self,
@@ -123,8 +123,8 @@ class Invocations(PackageClient):
     ) -> tuple[Address, ...]:
         """Return one or two leaders that an invocation of a tool can name.
 
-        A leader qualifies if it is active and the tool accepts it. With `among`, a list of IDs or
-        names, the first qualified leaders are returned. Without `among`, leaders are drawn at
+        A leader qualifies if it is active and the tool accepts it. If `among` lists IDs or names,
+        the first qualified leaders in the list are returned. Otherwise, leaders are chosen at
         random from all qualified leaders, weighted by their records. Raises `tool_not_active`,
         `no_leader`, and the errors of `LeaderRegistry.ids`.
         """
@@ -151,7 +151,7 @@ class Invocations(PackageClient):
             raise WrongStateError(
                 "no_leader",
                 f"{tool.fqn} does not accept any active leader"
-                + (" among the given ones" if among else ""),
+                + (" among the given leaders" if among else ""),
                 hint=f"Run `nexus-tools leader list --tool {tool.fqn}` to see the accepted"
                 " leaders.",
             )
@@ -168,10 +168,10 @@ class Invocations(PackageClient):
     ) -> tuple[Sent, Address]:
         """Request an invocation, prepay it, and return its ID.
 
-        `inputs` maps port names to JSON values. The leader validates them against the tool's
-        schema. `leaders` is a list as for `choose_leaders`. The default of `max_outcome_bytes` is
-        `DEFAULT_MAX_OUTCOME_BYTES`, or the minimum of the tool if that is larger. The requester
-        consents to the revision of `tool`.
+        `inputs` maps port names to JSON values, which the leader validates against the tool's
+        schema. `leaders` is the argument `among` of `choose_leaders`. The default of
+        `max_outcome_bytes` is `DEFAULT_MAX_OUTCOME_BYTES`, or a larger minimum of the tool. The
+        requester consents to the revision of `tool`.
 
         Raises `tool_not_active`, `no_leader`, `too_expensive`, `inputs_too_large`,
         `outcome_limit_too_large`, `outcome_limit_too_small` or, after a concurrent change,
@@ -228,7 +228,7 @@ class Invocations(PackageClient):
         return Failure(outcome.reason, detail)
 
     async def closing_event(self, invocation: Address) -> Closing | None:
-        """Return the event that closed an invocation. The event has the fee and the refund.
+        """Return the event that closed an invocation, which contains the fee and the refund.
 
         The result is None while the invocation is open, or if the node has pruned the transaction.
 
@@ -269,8 +269,8 @@ class Invocations(PackageClient):
     async def owned_by(self, requester: Address | None = None) -> tuple[Invocation, ...]:
         """Return the invocations of an address that are not deleted, oldest first.
 
-        The default address is the wallet's. The invocations are looked up by their request events,
-        so the result is limited to the events that the node has kept.
+        The default is the address of the wallet. The invocations are found by their request events,
+        so the result is limited to the events that the node has not pruned.
         """
         address = requester or self.client.address
         records = past_events(self.client, event_filter(self.deployment, InvocationRequested))
@@ -318,7 +318,7 @@ class Invocations(PackageClient):
                 return await self._wait_until_closed(invocation, kinds)
             except NotFoundError as error:
                 if error.code != CHAIN_ROLLED_BACK:
-                    raise  # after a rollback, read it from the current chain
+                    raise  # after a rollback, read the invocation again
 
     async def _wait_until_closed(self, invocation: Address, kinds: EventFilter) -> Invocation:
         has_read = False
@@ -347,7 +347,7 @@ class Invocations(PackageClient):
         return await self.call(calls.expire, invocation, possible_at_ms=current.expires_at_ms)
 
     async def delete(self, *invocations: Address) -> Sent:
-        """Delete invocations for their storage rebate. Open ones past their deadline expire first.
+        """Delete invocations for their storage rebate, and first expire the overdue invocations.
 
         The unused part of a prepayment was already refunded at the closing. Raises
         `nothing_to_delete`, `invocation_unknown`, `not_requester` or `not_expired`.
@@ -379,7 +379,7 @@ class Invocations(PackageClient):
         """Close invocations in one transaction, as a worker of this leader.
 
         If an invocation is already closed or past its deadline, the chain skips it without an
-        event. With a `budget` in MIST the transaction is not simulated first.
+        event. If a `budget` in MIST is passed, the transaction is not simulated first.
 
         Raises `nothing_to_close`, `not_responsible`, `not_worker`, `leader_suspended`, `too_early`,
         `outcome_too_large`, `signature_or_call_required`, `wrong_key` or `invalid_signature`.

@@ -34,7 +34,7 @@ LeaderRef = Address | str
 
 @validate_arguments
 class LeaderRegistry(PackageClient):
-    """The leaders of a deployment. Methods that change a leader must be signed by its owner."""
+    """The leaders of a deployment. The owner of a leader must sign its changes."""
 
     subject = "The leader"
 
@@ -66,10 +66,10 @@ class LeaderRegistry(PackageClient):
         return tuple(results)
 
     async def find(self, leader: LeaderRef, among: Sequence[Leader] | None = None) -> Leader:
-        """Return the leader with an ID, or the one leader with a name.
+        """Return the leader with an ID, or the only leader with a name.
 
-        A name is looked up `among` these leaders, or among all leaders by default. Text that starts
-        with 0x is always an ID. Raises `leader_unknown` or `leader_ambiguous`.
+        Names are looked up in `among`, by default in all leaders. Text that starts with 0x is
+        always an ID. Raises `leader_unknown` or `leader_ambiguous`.
         """
         address = _id_of(leader)
         if address is not None:
@@ -93,7 +93,7 @@ class LeaderRegistry(PackageClient):
     async def ids(self, leaders: Sequence[LeaderRef]) -> tuple[Address, ...]:
         """Return the IDs of leaders that are passed by ID or name, without duplicates.
 
-        The method does not check whether a leader that is passed by ID exists. Raises the errors of
+        The method does not check whether a leader with a passed ID exists. Raises the errors of
         `find`.
         """
         ids = {reference: _id_of(reference) for reference in leaders}
@@ -167,7 +167,7 @@ class LeaderRegistry(PackageClient):
         return sent, self.emitted(sent, calls.LeaderRegistered).leader
 
     async def activate(self, leader: Address) -> Sent:
-        """Let new invocations name the leader. Raises `not_owner`, `already_active`."""
+        """Allow new invocations to name the leader. Raises `not_owner` or `already_active`."""
         return await self._call_as_owner(calls.activate, leader, self._registry)
 
     async def deactivate(self, leader: Address) -> Sent:
@@ -190,8 +190,8 @@ class LeaderRegistry(PackageClient):
     async def claim(self, leader: Address) -> Sent:
         """Transfer the collateral to the address balance of the wallet.
 
-        The part that is locked for a pending slash is not transferred. Call `claim` again when the
-        slash was executed or cancelled. Raises `not_owner`, `not_unregistered`, `delay_not_over`,
+        The part that is locked for a pending slash is not transferred. Call `claim` again after the
+        slash is executed or cancelled. Raises `not_owner`, `not_unregistered`, `delay_not_over`,
         `locked_for_slash` or `already_claimed`.
         """
         current = await self._require_owned(leader)
@@ -205,10 +205,10 @@ class LeaderRegistry(PackageClient):
         collateral_mist: int | None = None,
         max_delay_ms: int | None = None,
     ) -> Sent:
-        """Register a claimed leader again.
+        """Register a leader again after its collateral was claimed.
 
-        `collateral_mist` and `max_delay_ms` are as in `register`. Raises `not_owner`,
-        `not_claimed`, `not_accepting` or `delay_too_long`.
+        `collateral_mist` and `max_delay_ms` have the same meaning as in `register`. Raises
+        `not_owner`, `not_claimed`, `not_accepting` or `delay_too_long`.
         """
         await self._require_owned(leader)
         builder = TransactionBuilder()
@@ -253,7 +253,7 @@ class LeaderRegistry(PackageClient):
         return await self._call_as_owner(calls.offer, leader, to)
 
     async def accept(self, leader: Address) -> Sent:
-        """Accept an offered leader. The wallet becomes its only worker, and its keys are removed.
+        """Accept the ownership of a leader, set the wallet as its only worker, and remove its keys.
 
         Raises `not_offered`.
         """
@@ -268,7 +268,7 @@ class LeaderRegistry(PackageClient):
         """
         await self._require_admin()
         to = (self._registry, self.deployment.admin)
-        # The last field, the revision, is left out because the chain increments it.
+        # Omit the last field, which is the revision, because the chain increments it.
         return await self.call(leader_registry.configure, *to, *astuple(settings)[:-1])
 
     async def propose_slash(
@@ -338,7 +338,7 @@ def _terms(
     collateral_mist: int | None,
     max_delay_ms: int | None,
 ) -> tuple[Argument, int]:
-    """Return the collateral coin and the accepted delay. Raises as `check_registration_terms`."""
+    """Return the collateral coin and the accepted delay, after checking the registration terms."""
     locked_mist = settings.collateral_mist if collateral_mist is None else collateral_mist
     delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
     check_registration_terms(settings, locked_mist, delay_ms, "the leader")

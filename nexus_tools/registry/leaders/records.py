@@ -22,29 +22,29 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import FailureReason
 
 RECENT_CHECKPOINTS = 100_000
-"""The number of latest checkpoints whose events count for a choice: about seven hours of Sui."""
+"""The number of recent checkpoints whose events affect a choice, about seven hours on Sui."""
 
 MAX_LEADERS_PER_INVOCATION = 2
-"""The most leaders that an invocation can name."""
+"""The maximum number of leaders that an invocation can name."""
 
 _UNKNOWN = 1 / 2
 _LEAST_WEIGHT = 1 / 4
 _OWN_WEIGHT = 2
 _OWN_DOUBT = 1
-# With a doubt of four, the tools that 5 SUI of collateral can register do not decide a record.
+# With a doubt of 4, a leader's own tools with a total collateral of 5 SUI do not decide its record.
 _DOUBT = 4
 
-# These failures are the leader's own. The tool or the requester may have caused other failures.
+# Failures that the leader causes. The tool or the requester may have caused other failures.
 _OWN_FAILURES = {FailureReason.REFUSED, FailureReason.OVERLOADED}
 
 
 class LeaderRecord(Struct, frozen=True):
     """The numbers of invocations that a leader settled, failed or missed.
 
-    Each pair of requester and tool counts once, by its latest closing. A failure counts only if the
-    leader caused it by a refusal or overload. An invocation is missed if it expired, or if the
+    For each pair of requester and tool, only the latest closing counts. A failure counts only if
+    the leader caused it by a refusal or overload. An invocation is missed if it expired, or if the
     backup leader closed it. `latency_ms` is the median time from request to answer, or None if the
-    leader settled nothing. `reliability` is the smoothed share of answers, between 0 and 1. A
+    leader settled no invocation. `reliability` is the smoothed share of answers, between 0 and 1. A
     leader can cheaply improve its record with its own tools, so the record is weak evidence.
     """
 
@@ -56,7 +56,7 @@ class LeaderRecord(Struct, frozen=True):
 
 
 class LeaderHistories(Struct, frozen=True):
-    """The records of leaders with all requesters, and their reliability with the caller alone."""
+    """The records of leaders for all requesters, and their reliability for only the caller."""
 
     records: Mapping[Address, LeaderRecord] = {}
     own_reliability: Mapping[Address, float] = {}
@@ -69,7 +69,7 @@ class _Kind(Enum):
 
 
 class _Closing(Struct, frozen=True):
-    """The result of a leader in one invocation. `took_ms` is None unless the leader settled it."""
+    """The result of one invocation for a leader. `took_ms` is None unless the leader settled it."""
 
     leader: Address
     requester: Address
@@ -86,7 +86,7 @@ async def read_records(
 
 
 async def read_histories(package: PackageClient, after: Cursor | None = None) -> LeaderHistories:
-    """Return all leaders' records, and their reliability with this client's wallet."""
+    """Return the records of all leaders, and their reliability for this client's wallet."""
     closings, caller = await _read_closings(package, after), _caller(package)
     own = defaultdict[Address, list[bool]](list)
     for closing in closings:
@@ -108,12 +108,12 @@ async def draw_leaders(package: PackageClient, leaders: Sequence[Leader]) -> tup
 def choose_leaders(
     leaders: Sequence[Leader], histories: LeaderHistories, random: Random | None = None
 ) -> tuple[Address, ...]:
-    """Draw one or two of these leaders at random, weighted by reliability.
+    """Choose one or two of these leaders at random, weighted by reliability.
 
-    A leader that the caller has used weighs from 0 to 2, by its reliability with the caller.
-    Another leader weighs from 1/4 to 1, by its record. Records can be bought, so no record makes a
-    leader more than four times as likely as another leader. The result is empty if `leaders` is
-    empty.
+    A leader that the caller has used has a weight from 0 to 2, by its reliability for the caller.
+    Another leader has a weight from 1/4 to 1, by its record. Leaders can buy good records, so no
+    record makes a leader more than four times as likely as another leader. The result is empty if
+    `leaders` is empty.
     """
     random = random or SystemRandom()
     weights = {leader.id: _weight(leader.id, histories) for leader in leaders}
@@ -158,7 +158,7 @@ def _record(pairs: Sequence[_Closing]) -> LeaderRecord:
         counts[_Kind.FAILED],
         counts[_Kind.MISSED],
         latency_ms=round(median(latencies)) if latencies else None,
-        # Addresses are free, but tools need collateral, so each tool has one vote.
+        # Addresses are free, but tools need collateral, so each tool has the same weight.
         reliability=_smoothed_share(
             [sum(results) / len(results) for results in by_tool.values()], _DOUBT
         ),
@@ -168,10 +168,10 @@ def _record(pairs: Sequence[_Closing]) -> LeaderRecord:
 def _smoothed_share(results: Sequence[float], doubt: int) -> float:
     """Return (successes + doubt) / (all + 2 doubt).
 
-    A doubt of 1 gives Laplace's rule of succession.
+    A doubt of 1 is Laplace's rule of succession.
 
-    So a new leader has a chance, and one lucky answer does not outweigh a long record. For example,
-    with a doubt of 4, no results give 0.5, one success gives 5/9, and 100 successes give 104/108.
+    A new leader can therefore be chosen, and one answer does not outweigh a long record. With a
+    doubt of 4, the share is 4/8 for no results, 5/9 for one success, 104/108 for 100 successes.
     """
     return (sum(results) + doubt) / (len(results) + 2 * doubt)
 
@@ -191,7 +191,7 @@ async def _read_closings(package: PackageClient, after: Cursor | None) -> list[_
                 requests[requested.invocation] = requested
             case InvocationSettled() | InvocationFailed() | InvocationExpired() as closed:
                 request = requests.pop(closed.invocation, None)
-                # If anyone may close an invocation, its closing is not evidence about a leader.
+                # If anyone may close the invocation, the closing is not evidence about a leader.
                 if request is None or not request.is_closable_by_anyone:
                     closings += _closings(closed, request)
     return closings
@@ -203,7 +203,8 @@ def _closings(
 ) -> Iterable[_Closing]:
     """Yield the results of an invocation's leaders from the event that closed it.
 
-    `request` is None if it is older than the cursor. In this case, leaders that missed are unknown.
+    `request` is None if the request is older than the cursor. The leaders that missed the
+    invocation are unknown in this case.
     """
     pair = closed.requester, closed.tool
     if isinstance(closed, InvocationExpired):

@@ -6,10 +6,10 @@ Source: `schedule.move`, and the sizes in `records.move`.
 from nexus_tools.contracts.move_bindings.workflows.schedule import StandingOrder
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 
-# `schedule::GAS_UNITS` and the constants after it.
+# The Move constant `schedule::GAS_UNITS` and the constants after it.
 _GAS_UNITS, _ENTRY_GAS_UNITS, _BYTES_PER_GAS_UNIT, _STORAGE_MIST = 1_200, 10, 200, 300_000
 _EXECUTION_BYTES, _TERMS_BYTES, _ENTRY_BYTES = 500, 275, 276
-# `records::RUN_BYTES` and `records::NUMBER_BYTES`.
+# The Move constants `records::RUN_BYTES` and `records::NUMBER_BYTES`.
 _RUN_BYTES, _NUMBER_BYTES = 316, 4
 
 

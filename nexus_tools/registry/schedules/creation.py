@@ -30,9 +30,9 @@ def make_order(
     max_failures: int,
     max_executions: int | None,
 ) -> StandingOrder:
-    """Return the order to which the owner consents, as the chain will store it.
+    """Return the standing order to which the owner consents, as the chain will store it.
 
-    Only `terms.entry_bytes` and `terms.version` differ, because the chain sets them.
+    Only `terms.entry_bytes` and `terms.version` differ, because the chain sets these fields.
     """
     values = tuple(ports_of(inputs) for inputs in terms.values.values())
     return StandingOrder(
@@ -66,7 +66,7 @@ async def check_future_times(client: SuiClient, timing: Timing) -> None:
     if next_planned_time(timing, now_ms) is None:
         raise UsageError(
             "no_future_time",
-            f"expected a planned time after now, {utc(now_ms)}",
+            f"expected a planned time after the current time, {utc(now_ms)}",
             hint="Pass a last time that is in the future and not before the first one.",
         )
 

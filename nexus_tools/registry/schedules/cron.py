@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from nexus_tools.errors import UsageError
 
 MAX_TIMES = 256
-"""The most times of a schedule. Source: `timing::MAX_TIMES`."""
+"""The maximum number of planned times of a schedule. Source: `timing::MAX_TIMES`."""
 
 _FIELDS = 5
 _NICKNAMES = {
@@ -30,9 +30,9 @@ def cron_times(
     database.
 
     Changes to and from daylight saving time are handled as in Debian's cron. If the minute or hour
-    field starts with `*`, the expression is due whenever the clock shows a matching time. So a time
-    in a skipped hour is never due, and a time in a repeated hour is due twice. Otherwise a skipped
-    time is due right after the change, and a repeated time is due once.
+    field starts with `*`, the expression is due at each matching local time. A time in a skipped
+    hour is therefore never due, and a time in a repeated hour is due twice. In other expressions, a
+    skipped time is due right after the change, and a repeated time is due once.
 
     Raises `cron_invalid`, `time_zone_unknown`, or `no_future_time` if no time remains.
     """
@@ -46,7 +46,7 @@ def cron_times(
         times = CronSim(fields, start)
     except CronSimError as error:
         raise _invalid(expression, str(error)) from None
-    except AssertionError:  # for example for `5L/2`
+    except AssertionError:  # CronSim raises it, for example, for `5L/2`
         raise _invalid(expression, "Bad day-of-week") from None
     results: list[int] = []
     for time in times:

@@ -26,7 +26,7 @@ from nexus_tools.sui.types.address import Address
 
 @validate_arguments
 class ScheduleKeeper(PackageClient):
-    """Schedule operations for keepers. Workers of the schedule's leaders precede anyone else."""
+    """Schedule operations for keepers. The workers of a schedule's leaders have priority."""
 
     async def get(self, schedule: Address) -> Schedule:
         """Return the current state of a schedule. Raises `schedule_unknown`."""
@@ -43,7 +43,7 @@ class ScheduleKeeper(PackageClient):
         """Return the leftover funds of ended, stopped or overdue executions to the schedule.
 
         If an execution has not ended, its pending invocations keep their payment. Call `collect`
-        again after they are closed. Raises `nothing_to_collect`.
+        again after these invocations are closed. Raises `nothing_to_collect`.
         """
         builder = TransactionBuilder()
         await self._collect(builder, schedule)
@@ -55,7 +55,7 @@ class ScheduleKeeper(PackageClient):
         return await self.send(builder)
 
     async def _collect(self, builder: TransactionBuilder, schedule: Address) -> int:
-        """Add all possible collections, and return how many executions they leave ended."""
+        """Add all possible collections, and return how many executions end or have ended."""
         started, collected = await self.uncollected(schedule), 0
         for execution in started:
             if execution.progress.in_flight:
@@ -86,8 +86,8 @@ class ScheduleKeeper(PackageClient):
     ) -> int:
         """Collect ended and overdue executions, and return their number.
 
-        The executions have no pending invocations. A stopped execution is also collected, but not
-        counted unless it has ended.
+        An overdue execution is collected only if it has no pending invocations. A stopped execution
+        is also collected, but not counted unless it has ended.
         """
         package, collected = self.deployment.workflows, 0
         for execution in began:
@@ -100,13 +100,13 @@ class ScheduleKeeper(PackageClient):
         return collected
 
     async def trigger(self, schedule: Address, leader: Address | None = None) -> Sent:
-        """Start the due execution of a schedule, for which the wallet is paid.
+        """Start the due execution of a schedule, for which the wallet earns the keeper fee.
 
         Ended executions are collected first. If `leader` is a leader of the schedule, its workers
         can start the execution in the leader's time window. Without `leader`, anyone can start it
-        after all windows. If no execution is due, another execution runs, or the funds are
-        insufficient, nothing starts. In this case, no error is raised, but the events do not
-        contain `ScheduleTriggered`.
+        after all windows. No execution starts if none is due, if another execution runs, or if the
+        funds are insufficient. No error is raised in this case, but the events do not contain
+        `ScheduleTriggered`.
 
         Raises `schedule_unknown`, `leader_not_listed`, `not_worker`, `event_schedule`,
         `wrong_version` or `not_accepting`.
@@ -124,9 +124,9 @@ class ScheduleKeeper(PackageClient):
         began: Sequence[Execution],
         event: EventCursor | None = None,
     ) -> None:
-        """Add the commands of `trigger`, or with an `event` those of `trigger_by_event`.
+        """Add the commands of `trigger`, or of `trigger_by_event` if `event` is passed.
 
-        `began` are the uncollected executions of the schedule. An `event` needs a `leader`.
+        `began` are the uncollected executions of the schedule. An `event` requires a `leader`.
         """
         await self._add_collects(builder, schedule.id, began)
         package, registry = self.deployment.workflows, self.deployment.leader_registry
@@ -150,8 +150,8 @@ class ScheduleKeeper(PackageClient):
     ) -> Sent:
         """Start an execution for an event, as a worker of one of the schedule's leaders.
 
-        Nothing starts if this event or a later event was already reported, or in the cases that
-        `trigger` describes. Raises `schedule_unknown`, `leader_not_listed`, `not_worker`,
+        No execution starts if this event or a later event was already reported, or in the cases
+        that `trigger` describes. Raises `schedule_unknown`, `leader_not_listed`, `not_worker`,
         `not_event_schedule`, `wrong_version` or `not_accepting`.
         """
         builder = TransactionBuilder()

@@ -1,7 +1,7 @@
 """The effective state of a schedule, as if its ended executions were already collected.
 
 Until a keeper collects an ended execution, the chain counts the execution as running. The values in
-    this module show the state after the collection. Source: `schedule.move` and `timing.move`.
+this module show the state after the collection. Source: `schedule.move` and `timing.move`.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from nexus_tools.workflow import Status
 
 @dataclass(frozen=True, slots=True)
 class EndedExecution:
-    """An ended, uncollected execution. `ended_at_ms` is at most its deadline."""
+    """An ended, uncollected execution. `ended_at_ms` is not after its deadline."""
 
     execution: Execution
     status: Status
@@ -32,10 +32,10 @@ def is_stopped(execution: Execution) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleOverview:
-    """A schedule, its order, and its uncollected executions.
+    """A schedule, its standing order, and its uncollected executions.
 
-    `ended` and `running` together have all uncollected executions, each from the oldest to the
-    newest.
+    `ended` and `running` together contain all uncollected executions. Both are sorted from the
+    oldest to the newest execution.
     """
 
     schedule: Schedule
@@ -69,7 +69,7 @@ class ScheduleOverview:
 
     @property
     def shortfall_mist(self) -> int:
-        """The missing funds of the next execution in MIST, if running ones spend no more."""
+        """The missing funds of the next execution in MIST, if running executions spend no more."""
         expected_mist = sum(
             execution.funds for execution in self.running if not is_stopped(execution)
         )
@@ -94,7 +94,7 @@ class ScheduleOverview:
 
     @property
     def remaining_times(self) -> tuple[int, ...]:
-        """The remaining planned times of a list of times. Empty for other plans."""
+        """The remaining planned times of a list of times, or an empty tuple for other plans."""
         plan, next_at_ms = self.order.timing.plan, self.schedule.next_at_ms
         if not isinstance(plan, Plan.At) or next_at_ms is None:
             return ()
@@ -134,9 +134,9 @@ class ScheduleOverview:
 
     @property
     def next_at_ms(self) -> int | None:
-        """The time of the next possible start. If it has passed, an execution is due.
+        """The time of the next possible start. If this time has passed, an execution is due.
 
-        None if no time is planned, or if the schedule may start at its next event.
+        The value is None if no time is planned, or if the schedule can start at its next event.
         """
         planned_at_ms = self._planned_at_ms
         if planned_at_ms is None or planned_at_ms > self.now_ms:
@@ -149,12 +149,12 @@ class ScheduleOverview:
 
     @property
     def _skips(self) -> bool:
-        """Whether an execution runs that makes the schedule skip planned times."""
+        """Whether a running execution makes the schedule skip planned times."""
         return bool(self.running) and not self.order.overlaps
 
     @property
     def _planned_at_ms(self) -> int | None:
-        """The first planned time that was neither used nor skipped."""
+        """The first planned time that has not been used or skipped."""
         final_states = {ScheduleState.CANCELLED, ScheduleState.FINISHED}
         if schedule_state(self.schedule, self.order) in final_states:
             return None
@@ -166,7 +166,7 @@ class ScheduleOverview:
 
 
 def schedule_state(schedule: Schedule, order: StandingOrder) -> ScheduleState:
-    """Return the state of a schedule, which is finished after the last allowed execution."""
+    """Return the state of a schedule, which is `FINISHED` after the last allowed execution."""
     used_up = order.max_executions is not None and schedule.started >= order.max_executions
     if used_up and not schedule.is_cancelled:
         return ScheduleState.FINISHED
@@ -177,7 +177,7 @@ def next_planned_time(timing: Timing, from_ms: int) -> int | None:
     """Return the first planned time from `from_ms` on, or `from_ms` for an event schedule."""
     match timing.plan:
         case Plan.Every(interval_ms, first_at_ms, until_ms):
-            interval_ms = max(interval_ms, 1)  # the chain refuses 0
+            interval_ms = max(interval_ms, 1)  # The chain refuses 0.
             # Round up to the next multiple: -(-a // b) is the ceiling of a / b.
             passed_ms = max(from_ms, first_at_ms) - first_at_ms
             planned_at_ms = first_at_ms - (-passed_ms // interval_ms) * interval_ms
@@ -190,7 +190,7 @@ def next_planned_time(timing: Timing, from_ms: int) -> int | None:
 
 
 def _is_too_late(timing: Timing, next_at_ms: int, now_ms: int) -> bool:
-    """Return whether it is too late even for the latest planned time that has passed."""
+    """Return whether even the latest past planned time is more than `max_late_ms` ago."""
     if timing.max_late_ms is None:
         return False
     return now_ms - _passed(timing, next_at_ms, now_ms)[0] > timing.max_late_ms

@@ -34,14 +34,14 @@ EmittedEvent = TypeVar("EmittedEvent", ScheduleCreated, ScheduleTriggered, Sched
 async def emitted_events(
     package: PackageClient, kind: type[EmittedEvent], after: Cursor | None = None
 ) -> tuple[EmittedEvent, ...]:
-    """Return the events of a kind that the node has, in order, from the start or a cursor."""
+    """Return the node's events of a kind in order, by default from the oldest event."""
     records = past_events(package.client, event_filter(package.deployment, kind), after)
     parsed = [parse_event(package.deployment, record.event) async for record in records]
     return tuple(event for event in parsed if isinstance(event, kind))
 
 
 async def read_order(package: PackageClient, schedule: Address) -> StandingOrder:
-    """Return the order to which the owner of a schedule consented. Raises `schedule_unknown`."""
+    """Return the standing order of a schedule's owner. Raises `schedule_unknown`."""
     order = await _field(package, schedule, StandingOrderKey, StandingOrder)
     if order is None:
         raise schedule_unknown_error(package, schedule)
@@ -49,7 +49,7 @@ async def read_order(package: PackageClient, schedule: Address) -> StandingOrder
 
 
 def schedule_unknown_error(package: PackageClient, schedule: Address) -> NotFoundError:
-    """Return the error for a schedule that does not exist, or no longer exists."""
+    """Return the error for a schedule that does not exist."""
     return NotFoundError(
         "schedule_unknown",
         f"the schedule {schedule} does not exist on {package.client.network.name}",
@@ -131,8 +131,8 @@ async def schedule_overview(
 ) -> ScheduleOverview:
     """Return the overview of a schedule that was already read.
 
-    `began` are the schedule's uncollected executions. Raises `execution_unknown` if one of them was
-    cleaned up after it was read.
+    `began` are the schedule's uncollected executions. Raises `execution_unknown` if an execution
+    was cleaned up after it was read.
     """
     ends = await _split_ended(package, began)
     return ScheduleOverview(schedule, order, workflow, *ends, now_ms, gas_price)
@@ -141,7 +141,7 @@ async def schedule_overview(
 async def _split_ended(
     package: PackageClient, uncollected: Sequence[Execution]
 ) -> tuple[tuple[EndedExecution, ...], tuple[Execution, ...]]:
-    """Divide the executions into ended and running ones."""
+    """Divide the executions into ended executions and running executions."""
     ended: list[EndedExecution] = []
     running: list[Execution] = []
     for execution in uncollected:
@@ -166,7 +166,7 @@ async def _deadline_ms(package: PackageClient, execution: Execution) -> int:
 async def _field(
     package: PackageClient, parent: Address, key: type[Key], kind: type[Value]
 ) -> Value | None:
-    """Return the dynamic field of an object under a key type without fields, or None."""
+    """Return the dynamic field of an object whose key type has no fields, or None."""
     kinds = package.deployment.type_of(key), package.deployment.type_of(kind)
     name = TYPE_TAG.encode(kinds[0]), key.bcs.encode(key())
     value = await package.client.object(dynamic_field_id(parent, *name))

@@ -94,15 +94,15 @@ class Schedules(ScheduleKeeper):
     ) -> CreatedSchedule:
         """Create a schedule that starts executions of a workflow, paid from `funds_mist`.
 
-        `inputs` and the terms of each execution are as in `Executions.start`. Each execution
-        receives `funds_per_execution_mist`, by default the recommended amount. Its keeper is repaid
-        its costs and earns `keeper_fee_mist`. Without `allow_overlap` the schedule skips times
-        while an execution runs. After `max_failures` failures in a row it pauses, unless that is 0.
+        `inputs` and the terms of each execution have the same meaning as in `Executions.start`.
+        Each execution receives `funds_per_execution_mist`, by default the recommended amount. Its
+        keeper is repaid its costs and earns `keeper_fee_mist`. Without `allow_overlap`, times are
+        skipped while an execution runs. The schedule pauses after `max_failures` failures in a row.
 
-        Checks everything before it pays. Raises `no_future_time`, `funds_too_small` if an execution
-        or its start costs more than its funds, `invalid_interval`, `invalid_times`,
-        `invalid_event`, `type_invalid`, `amount_too_large`, `too_many_entries`, `values_too_large`,
-        and the errors of `Executions.start`.
+        A `max_failures` of 0 disables this pause. All checks run before any payment. Raises
+        `no_future_time`, `funds_too_small` if the funds do not cover an execution or its start,
+        `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`, `amount_too_large`,
+        `too_many_entries`, `values_too_large`, and the errors of `Executions.start`.
         """
         await check_future_times(self.client, timing)
         terms = await TermsResolver(self.client, self.deployment).terms(
@@ -130,21 +130,21 @@ class Schedules(ScheduleKeeper):
         await check_funds(self.client, workflow, order, funds_mist, terms.cost.start_mist)
         sent = await self.send(creation(self.deployment, workflow, order, funds_mist))
         created = self.emitted(sent, ScheduleCreated)
-        next_ms, funds = created.next_at_ms or None, order.funds_per_execution_mist  # 0: by event
+        next_ms, funds = created.next_at_ms or None, order.funds_per_execution_mist  # 0: by events
         prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
         return CreatedSchedule(created.schedule, sent, funds, next_ms, terms.leaders, prices, size)
 
     # --- Reading
 
     async def order(self, schedule: Address) -> StandingOrder:
-        """Return the order to which the owner consented. Raises `schedule_unknown`."""
+        """Return the standing order to which the owner consented. Raises `schedule_unknown`."""
         return await read_order(self, schedule)
 
     async def list(self, owner: Address | None = None) -> tuple[Schedule, ...]:
         """Return the schedules of an address that are not deleted, oldest first.
 
-        The default address is the wallet's. The schedules are looked up by their creation events,
-        so the result is limited to the events that the node has kept.
+        The default is the address of the wallet. The schedules are found by their creation events,
+        so the result is limited to the events that the node has not pruned.
         """
         address = owner or self.client.address
         created = await emitted_events(self, ScheduleCreated)
@@ -163,7 +163,7 @@ class Schedules(ScheduleKeeper):
         return await read_overviews(self, await self.list(owner))
 
     async def executions(self, schedule: Address) -> tuple[ScheduleTriggered, ...]:
-        """Return the start events of a schedule's executions on the node, oldest first."""
+        """Return the start events of a schedule's executions that the node has, oldest first."""
         triggered = await emitted_events(
             self, ScheduleTriggered, await cursor_before_creation(self, schedule)
         )
@@ -181,7 +181,7 @@ class Schedules(ScheduleKeeper):
     ) -> Sent:
         """Plan more executions.
 
-        `times` are appended to a list of times, and `until_ms` is a later end of an interval.
+        `times` are appended to the list of times, and `until_ms` is a later end of the interval.
         `max_executions` is the new limit, which includes the executions that already started. A
         finished schedule continues. Raises `schedule_unknown`, `not_owner`, `schedule_cancelled`,
         `extension_empty`, `no_future_time`, `no_time_list`, `invalid_times` or `invalid_end`.
@@ -260,7 +260,7 @@ class Schedules(ScheduleKeeper):
                 )
 
     async def pause(self, schedule: Address) -> Sent:
-        """Stop starting executions until `resume`.
+        """Pause a schedule, so that no execution starts until `resume` is called.
 
         Raises `schedule_unknown`, `not_owner`, `already_paused`, `schedule_cancelled` or
         `schedule_finished`.
@@ -299,9 +299,10 @@ class Schedules(ScheduleKeeper):
 
         Running executions continue and keep their funds. To withdraw the funds of running
         executions as well, first cancel the executions. A stopped or overdue execution returns the
-        funds that its pending invocations do not need. The transaction also deletes the schedule,
-        unless an execution still runs. In that case, call `delete` later. `returned_mist` returns
-        the refund. Raises `schedule_unknown`, `not_owner` or `schedule_cancelled`.
+        funds that its pending invocations do not need. If no execution is running, the transaction
+        also deletes the schedule. Otherwise, call `delete` after the last execution has ended.
+        `returned_mist` returns the refund. Raises `schedule_unknown`, `not_owner` or
+        `schedule_cancelled`.
         """
         builder, current = TransactionBuilder(), await self._require_owned(schedule)
         collected = await self._collect(builder, schedule)

@@ -15,14 +15,14 @@ from nexus_tools.sui.types.type_tag import StructTag, parse_struct_tag
 
 _PLACEHOLDER = "0x0::"
 _PUBLISHER = StructTag(SUI_FRAMEWORK, "package", "Publisher", ())
-# The fields of a `Publisher` after its ID: a package address without `0x`, and a module name.
+# The fields of a `Publisher` after its ID: the package address without `0x`, and the module name.
 _PACKAGE_AND_MODULE = record((string, string))
 
 
 async def with_declarations(
     client: SuiClient, reader: FunctionReader, registrations: Iterable[Registration]
 ) -> list[Registration]:
-    """Return the registrations, and declare on-chain tools with the wallet's `Publisher` objects.
+    """Return the registrations, with declarations made by the wallet's `Publisher` objects.
 
     If the wallet does not own the `Publisher` of a module, the registration is returned unchanged.
     Raises `function_unknown`, or `function_incompatible` for a function that no leader can call.
@@ -72,7 +72,7 @@ async def place_function(
 
 
 async def _created_object(client: SuiClient, package: Address, kind: str) -> str:
-    """Return the ID of the one object of a type that the publication of a package created."""
+    """Return the ID of the only object of a type that the publication of a package created."""
     published = await client.object(package)
     executed = published and await client.transaction(published.previous_transaction)
     _, module, name = kind.split("::")

@@ -21,8 +21,8 @@ Fqn = ToolFqn | str
 """The FQN of a tool, parsed or as text."""
 
 _FIND_HINT = "Check the spelling and the version, or run `nexus-tools tool list` to see all tools."
-_MAX_CANDIDATES = 1_000  # the names that are read for a suggestion, 50 per request
-_MIN_SIMILARITY = 0.9  # high, because FQNs of one domain share most of their letters
+_MAX_CANDIDATES = 1_000  # Names that are read for a suggestion, 50 per request.
+_MIN_SIMILARITY = 0.9  # A high value, because FQNs of one domain are similar.
 
 ANY = FqnPatterns()
 
@@ -31,8 +31,8 @@ ANY = FqnPatterns()
 class ToolFilter:
     """A filter for tools. Fields that are None or empty match every tool.
 
-    `owner` is the owner of the tool's name. `domains` are domains of FQNs, or their first labels.
-    `search` is text in the FQN or the description, ignoring case. `patterns` match the FQN.
+    `owner` is the owner of the tool's name. `domains` are the domains of FQNs, or only the first
+    labels. `search` is a case-insensitive text in the FQN or description. `patterns` match FQNs.
     """
 
     owner: Address | None = None
@@ -48,7 +48,7 @@ class ToolFilter:
         return in_domains and self.patterns.admit(fqn)
 
     def admits(self, tool: Tool) -> bool:
-        """Return whether a tool matches the state and the search text. The owner is not checked."""
+        """Return whether a tool matches `state` and `search`. This method ignores the owner."""
         is_in_state = self.state is None or tool.state is self.state
         return is_in_state and self.admits_text(tool.fqn, tool.definition.description)
 
@@ -125,7 +125,7 @@ class ToolListing(PackageClient):
         return tool
 
     async def _newest_names(self) -> list[str]:
-        """Return the newest FQNs as candidates for a suggestion, or nothing if the read fails."""
+        """Return the newest FQNs as candidates for a suggestion, or an empty list on an error."""
         try:
             state = await self.state()
             size = state.fqns.size
@@ -145,12 +145,12 @@ class ToolListing(PackageClient):
     ) -> ToolPage:
         """Return at most `size` matching tools, in the order of their registration.
 
-        Start the first page at 0, and each later page at the `next` of the page before it.
+        `start` is 0 for the first page, and the field `next` of the previous page for later pages.
         """
         return await self._page(await self.state(), tool_filter, start, size)
 
     async def fqns(self, state: ToolRegistry, start: int, stop: int) -> tuple[ToolFqn, ...]:
-        """Return the FQNs of the registrations from `start` up to, but not including, `stop`."""
+        """Return the FQNs of the registrations with the indices `start` to `stop - 1`."""
         indices = range(start, min(stop, state.fqns.size))
         fqns = []
         for value in await self.client.objects([fqn_field_id(state.fqns.id, i) for i in indices]):
@@ -177,8 +177,8 @@ class ToolListing(PackageClient):
         self, state: ToolRegistry, tool_filter: ToolFilter, start: int, size: int
     ) -> ToolPage:
         matches: list[tuple[int, Tool]] = []
-        # Few tools may match, so read as many registrations as needed to fill the page. One more
-        # match tells whether there is a next page.
+        # Few tools may match, so read registrations until the page is full. One more match shows
+        # whether a next page exists.
         while start < state.fqns.size and len(matches) <= size:
             fqns = enumerate(await self.fqns(state, start, start + size), start)
             admitted = {index: fqn for index, fqn in fqns if tool_filter.admits_name(fqn)}

@@ -26,8 +26,9 @@ class Names(ToolListing):
     async def accept(self, name: str) -> Sent:
         """Accept an offered name, with all its versions.
 
-        The transaction also ends the former owner's access. The wallet becomes the payout address,
-        and operators and keys are removed. URLs and lists of accepted leaders stay, so review them.
+        The transaction also ends the former owner's access: the wallet becomes the payout address,
+        and operators and keys are removed. Review the URLs and the lists of accepted leaders, which
+        do not change.
 
         Raises `name_unknown` or `not_offered`.
         """

@@ -1,9 +1,9 @@
 """Parameters of the Move functions of on-chain tools, and the commands that call these functions.
 
-A tool's function is untrusted code that runs in the caller's transaction. A `TxContext` would
-identify the caller as the sender to all code that the function calls. The tool could then settle
-other invocations as the leader, or transfer objects of the sender. So functions that take a
-`TxContext` are rejected.
+A tool's function is untrusted code that runs in the caller's transaction. With a `TxContext`, the
+function could call other code that accepts the caller as the sender. The tool could then settle
+other invocations as the leader, or transfer objects of the sender. Functions with a `TxContext`
+parameter are therefore rejected.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -41,7 +41,7 @@ _RANDOM = (_FRAMEWORK, "random", "Random")
 
 @dataclass(frozen=True, slots=True)
 class MoveFunctionCall:
-    """A Move function with its object arguments, which follow the `Call`, and their mutability."""
+    """A Move function, with the object arguments that follow the `Call` and their mutability."""
 
     package: Address
     module: str
@@ -51,7 +51,7 @@ class MoveFunctionCall:
 
 
 class RunAttempt(NamedTuple):
-    """An attempt of a run, and the closed invocations that hold some of its inputs."""
+    """An attempt of a run, and the closed invocations that contain some of its inputs."""
 
     execution: ObjectInput
     dag: Address
@@ -66,7 +66,7 @@ class FunctionReader:
         read: Callable[[Sequence[Address]], Coroutine[Any, Any, Sequence[Object | None]]],
         deployment: Deployment,
     ) -> None:
-        """Set the source of objects. `read` returns objects by ID, as `SuiClient.objects` does."""
+        """Create a reader. `read` returns objects by ID, in the same way as `SuiClient.objects`."""
         self._read = read
         self._deployment = deployment
         self._modules: LRUCache[tuple[Address, str], CompiledModule] = LRUCache(_MAX_MODULES)
@@ -103,7 +103,7 @@ class FunctionReader:
         )
 
     async def witness_of(self, definition: ToolDefinition) -> StructTag:
-        """Return the witness type, with the ID of the package version that first defined it.
+        """Return the witness type, with the ID of the package version that first defined the type.
 
         Raises `function_unknown`.
         """
@@ -140,7 +140,7 @@ class FunctionReader:
         function: "FunctionDefinition",
         definition: ToolDefinition,
     ) -> tuple[bool, ...]:
-        """Return which object parameters are mutable. Raises `function_incompatible`."""
+        """Return whether each object parameter is mutable. Raises `function_incompatible`."""
         from nexus_tools.sui.bytecode import (  # noqa: PLC0415 - only for on-chain tools
             ReferenceToken,
             Visibility,
@@ -204,7 +204,7 @@ def _is_reference_to(
     *,
     mutable: bool = False,
 ) -> bool:
-    """Return whether a parameter is a reference (if `mutable`, a `&mut` reference) to this type."""
+    """Return whether a parameter is a reference to a type (a `&mut` reference if `mutable`)."""
     from nexus_tools.sui.bytecode import DatatypeToken, ReferenceToken  # noqa: PLC0415
 
     if not isinstance(token, ReferenceToken) or not isinstance(token.target, DatatypeToken):
@@ -229,7 +229,7 @@ def open_call(
     tool: Address,
     attempt: RunAttempt | None = None,
 ) -> Argument:
-    """Add the commands that open a call. For an attempt of a run, first assemble its inputs."""
+    """Add the commands that open a call. If it is an attempt, first assemble the run's inputs."""
     if attempt is None:
         return on_chain_call.open(builder, deployment.package, invocation, tool)
     inputs = add_assembled_inputs(builder, deployment, invocation, attempt)
@@ -255,7 +255,7 @@ def add_assembled_inputs(
 def add_function_call(
     builder: TransactionBuilder, call: Argument, function: MoveFunctionCall
 ) -> None:
-    """Add the command that passes a call to the tool's function."""
+    """Add the command that calls the tool's function with the `Call` object."""
     objects = [
         builder.object(object_id, mutable=mutable) for object_id, mutable in function.objects
     ]
@@ -272,7 +272,7 @@ def close_call(
 ) -> None:
     """Add the command that settles an invocation with the result of its call.
 
-    If `leader` is None, use the function with which anyone may close the invocation.
+    If `leader` is None, use the Move function with which anyone may settle the invocation.
     """
     package = deployment.package
     if leader is None:

@@ -47,7 +47,7 @@ class Registration:
     `collateral_mist` is the required minimum. `max_delay_ms` is the longest unregister delay to
     which the owner consents, by default the current delay. `keys` are Ed25519 public keys of 32
     bytes that verify the tool's responses. An on-chain tool has a `declaration`, which
-    `ToolRegistry` creates from the wallet's objects. The other fields are as in `Tool`.
+    `ToolRegistry` creates from the wallet's objects. `Tool` describes the other fields.
     """
 
     definition: ToolDefinition
@@ -62,7 +62,7 @@ class Registration:
 
     @property
     def fqn(self) -> ToolFqn:
-        """The FQN."""
+        """The FQN of the tool."""
         return self.definition.fqn
 
     def required_collateral_mist(self, settings: ToolSettings) -> int:
@@ -89,7 +89,7 @@ class Registration:
 
 
 def _function(function: MoveFunction) -> Function:
-    """Return the function as the chain stores it, in which type names have no `0x`."""
+    """Return the on-chain form of the function, in which type names do not start with `0x`."""
     return Function(
         function.type_name,
         function.type_arguments,
@@ -101,10 +101,10 @@ def _function(function: MoveFunction) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool after `register`. `is_new` is whether this call registered the tool.
+    """A tool after a call of `register`. `is_new` is whether that call registered the tool.
 
-    `price_mist` is the price of an invocation. If the tool was already registered, its price stays.
-    Use `update` to change the price.
+    `price_mist` is the price of an invocation. If the tool was already registered, its price does
+    not change. Use `update` to change the price.
     """
 
     fqn: ToolFqn
@@ -135,10 +135,10 @@ def missing_registrations(
 ) -> tuple[Registration, ...]:
     """Return the tools that are not registered yet.
 
-    Reports with a message what the chain would refuse. Raises `fqn_duplicate`, `schema_too_large`,
+    Raises an error if the chain would refuse a tool: `fqn_duplicate`, `schema_too_large`,
     `timeout_out_of_range`, `publisher_missing`, `collateral_too_small`, `delay_too_long`,
     `price_too_high`, `accepts_any_leader`, `signing_key_missing`, `public_key_invalid`,
-    `not_accepting`, `name_taken`, `definition_differs`, `tool_not_active`.
+    `not_accepting`, `name_taken`, `definition_differs` or `tool_not_active`.
     """
     results = []
     seen: set[ToolFqn] = set()
@@ -159,7 +159,7 @@ def missing_registrations(
 
 # A transaction has at most 128 KiB (`max_tx_size_bytes`), 512 arguments to a command
 # (`max_arguments`), and 1 000 new dynamic fields (`object_runtime_max_num_store_entries`). A tool
-# creates three fields, and its commands take about 600 bytes. The rest of the 128 KiB is for gas
+# creates three fields, and its commands need about 600 bytes. The remaining bytes are for gas
 # coins.
 _BATCH_BYTES = 96 * 1024
 _BATCH_TOOLS = 100
@@ -262,7 +262,7 @@ def _add_signing(
     tool: Argument,
     name: Address | Argument,
 ) -> None:
-    """Add the commands that set a tool's keys and requirements for answers before it is shared."""
+    """Add the commands that set the keys and answer requirements of a tool before it is shared."""
     by_owner = (builder, deployment.package, tool, name)
     registry = deployment.tool_registry
     for key in registration.keys:
@@ -274,7 +274,7 @@ def _add_signing(
 
 
 def is_same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
-    """Return whether a definition equals the one on chain, regardless of its JSON formatting."""
+    """Return whether a definition equals the on-chain definition, except for JSON formatting."""
     try:
         registered = on_chain.parse()
     except NexusError:
@@ -335,7 +335,7 @@ def publisher_missing_error(fqn: ToolFqn | str) -> ValidationError:
     return ValidationError(
         "publisher_missing",
         f"the wallet does not own the Publisher object of the module of {fqn}",
-        hint="Use the wallet that published the module. Its `init` must call"
+        hint="Use the wallet that published the module. The module's `init` must call"
         " `package::claim_and_keep(otw, ctx)`.",
     )
 
@@ -350,14 +350,14 @@ def check_price(
 ) -> None:
     """Raise `price_too_high` for a price of more than half of the collateral.
 
-    `when` completes the hint with the occasion on which more collateral can be locked.
+    `when` is the part of the hint that says when the owner can lock more collateral.
     """
     if price_mist > collateral_mist // 2:
         raise ValidationError(
             "price_too_high",
             f"the price of {fqn} is too high: expected at most half of its collateral,"
             f" {units.sui(collateral_mist // 2)}, got {units.sui(price_mist)}",
-            hint=f"Lower the price, or lock more collateral when it is {when}.",
+            hint=f"Lower the price, or lock more collateral when the tool is {when}.",
         )
 
 

@@ -21,10 +21,10 @@ from nexus_tools.tool import MoveFunction, ToolDefinition
 
 @dataclass(frozen=True, slots=True)
 class ToolChanges:
-    """The new values of a tool's fields. None keeps the current value.
+    """The new values of a tool's fields. A field that is None does not change.
 
-    A new function of an on-chain tool must keep the witness and needs a declaration, which is part
-    of `declaring_registration`.
+    A new function of an on-chain tool must have the same witness, and needs a declaration, which is
+    part of `declaring_registration`.
     """
 
     url: str | None = None
@@ -44,12 +44,12 @@ class ToolChanges:
         return any(value is not None for value in owner_fields)
 
     def check(self, tool: Tool) -> None:
-        """Check the changes of a tool as the chain and the leaders would.
+        """Raise an error if the chain or the leaders would reject the changes of a tool.
 
         The chain accepts any text as a URL, but leaders do not call an invalid URL. Raises
-        `nothing_to_update`, `price_too_high`, `accepts_any_leader`, `signing_key_missing`, for a
-        function `incompatible_function` or `publisher_missing`, and the errors of
-        `ToolDefinition.parse`.
+        `nothing_to_update`, `price_too_high`, `accepts_any_leader` or `signing_key_missing`. For a
+        function, also raises `incompatible_function` or `publisher_missing`. Also raises the errors
+        of `ToolDefinition.parse`.
         """
         if self == ToolChanges():
             raise UsageError(
@@ -113,6 +113,6 @@ class ToolChanges:
 def _other_function(tool: Tool) -> ValidationError:
     return ValidationError(
         "incompatible_function",
-        f"a new function of {tool.fqn} must keep its witness and its `closable_by_anyone`",
+        f"a new function of {tool.fqn} must have the same witness and `closable_by_anyone`",
         hint="Register the function as a tool with another name.",
     )

@@ -51,7 +51,7 @@ class ToolRegistry(Names):
 
     A method that writes sends one transaction. If the chain would refuse the transaction, the
     method raises the error without sending it. In addition to the documented errors, every method
-    raises those of `SuiClient`, and `object_unknown` for a wrong deployment.
+    raises the errors of `SuiClient`, and `object_unknown` for a wrong deployment.
     """
 
     subject = "The tool"
@@ -68,9 +68,9 @@ class ToolRegistry(Names):
 
         The wallet must own the tools' names, and acquires names that do not exist yet. `price_mist`
         and `leaders` apply to tools that are passed as a `ToolDefinition`. `price_mist` is the
-        price of an invocation. `leaders` are the accepted leaders by ID or name, regardless of
-        other versions of the tool. Tools that the wallet has already registered with an equal
-        definition keep their price. Raises `leader_unknown` and the errors of
+        price of an invocation. `leaders` are the IDs or names of the accepted leaders, independent
+        of other versions of the tool. If the wallet has already registered a tool with an equal
+        definition, its price does not change. Raises `leader_unknown` and the errors of
         `declarations.with_declarations` and `registration.missing_registrations`.
         """
         registrations, view, missing = await self._plan(tools, price_mist, leaders)
@@ -83,9 +83,9 @@ class ToolRegistry(Names):
         price_mist: int = 0,
         leaders: Sequence[LeaderRef] = (),
     ) -> AsyncIterator[RegisterResult]:
-        """Register tools in as many transactions as needed, and yield the result of each.
+        """Register tools in as many transactions as needed, and yield a result for each one.
 
-        If some tools are already registered, the first result lists them and has no transaction.
+        If some tools are already registered, the first result lists them without a transaction.
         All tools are checked before the first transaction is sent. After an interruption, call
         `register_all` again to register the missing tools. Raises the errors of `register`, and
         `not_enough_sui` if the wallet cannot lock all collateral.
@@ -109,7 +109,7 @@ class ToolRegistry(Names):
         price_mist: int,
         leaders: Sequence[LeaderRef],
     ) -> tuple[list[Registration], RegistrySnapshot, tuple[Registration, ...]]:
-        """Return all registrations, the state of their names, and the tools not registered yet."""
+        """Return all registrations, the on-chain state, and the tools not registered yet."""
         registrations = await self._registrations(tools, price_mist, leaders)
         view = await self._snapshot([registration.fqn for registration in registrations])
         missing = missing_registrations(registrations, view, self.client.address)
@@ -189,8 +189,8 @@ class ToolRegistry(Names):
     async def claim(self, fqn: Fqn) -> Sent:
         """Transfer the collateral to the address balance of the wallet.
 
-        The part that is locked for a pending slash is not transferred. Call `claim` again when the
-        slash was executed or cancelled.
+        The part that is locked for a pending slash is not transferred. Call `claim` again after the
+        slash is executed or cancelled.
 
         Raises `not_owner`, `not_unregistered`, `delay_not_over`, `locked_for_slash` or
         `already_claimed`.
@@ -246,7 +246,7 @@ class ToolRegistry(Names):
         requires_signed_outcome: bool | None = None,
         function: MoveFunction | None = None,
     ) -> Sent:
-        """Change the passed fields in one transaction. Requested invocations keep their terms.
+        """Change fields in one transaction. The terms of existing invocations do not change.
 
         The owner may change all fields. An operator may change only the URL, timeout, price and
         minimum outcome size. A new `function` of an on-chain tool must have the same witness, and
@@ -288,13 +288,12 @@ class ToolRegistry(Names):
     async def _require_leaders(self, *leaders: Address) -> None:
         """Check that the leaders exist.
 
-        The chain accepts any ID, even an ID under which another account may register a leader
-        later.
+        The chain accepts any ID, even an ID that another account may later get for its leader.
         """
         await self._leaders.get_all(list(dict.fromkeys(leaders)))
 
     async def remove_leader(self, fqn: Fqn, leader: LeaderRef) -> Sent:
-        """Remove a leader from the accepted leaders. An operator may do this as well.
+        """Remove a leader from the accepted leaders, as the owner or an operator.
 
         If the list becomes empty, no one can request an invocation of the tool. Raises
         `not_operator` or `not_listed`.
@@ -309,7 +308,7 @@ class ToolRegistry(Names):
         return await self.call(calls.accept_any_leader, *self._by_owner(await self._owned(fqn)))
 
     async def add_operator(self, fqn: Fqn, operator: Address) -> Sent:
-        """Let an address operate the tool. Raises `not_owner` or `already_listed`."""
+        """Add an operator of the tool. Raises `not_owner` or `already_listed`."""
         tool = await self._owned(fqn)
         return await self.call(calls.add_operator, *self._by_owner(tool), operator)
 

@@ -12,18 +12,18 @@ from nexus_tools.tool import MAX_DESCRIPTION_BYTES
 from nexus_tools.workflow import Document, Plan
 
 PAGE = 64
-"""The number of entries of a page. Source: `dag::PAGE`."""
+"""The number of entries of a page of a plan. Source: `dag::PAGE`."""
 
 MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 """The size limit of a canonical document. Readers stop decompressing at this size."""
 
 MAX_CHUNKS = 300
-"""The most chunks that a document of `MAX_DOCUMENT_BYTES` can have, however it is compressed."""
+"""The maximum number of chunks of a document of `MAX_DOCUMENT_BYTES`, for any compression."""
 
 MAX_ARGUMENT_BYTES = 16_000
 """The size limit of a vector argument of a command. Sui's limit for an argument is 16 KiB."""
 
-# The limits of `dag` and `plan`.
+# The limits of the Move modules `dag` and `plan`.
 _MAX_VERTICES = _MAX_BLOCKS = 2_048
 _MAX_EDGES = 32_768
 _MAX_GROUPS, _MAX_ENTRIES = 256, 128
@@ -31,17 +31,17 @@ _MAX_OF_ONE = 32
 _ID_BYTES = 32
 _MAX_NAME_BYTES = 32
 
-# `dag::MAX_PAGE_BYTES`, which limits each page, and the workflow without its pages.
+# `dag::MAX_PAGE_BYTES`, the size limit of each page, and of the workflow without its pages.
 _MAX_PAGE_BYTES = 64 * 1024
-# The maximum size of the FQN, the description, digests, counts and page sizes together.
+# The maximum total size of the FQN, the description, digests, counts and page sizes.
 _HEAD_BYTES = MAX_DESCRIPTION_BYTES + 1_024
-# Sui's limit is 250 KiB (`max_move_object_size`). It includes the key of a dynamic field.
+# Sui's limit is 250 KiB (`max_move_object_size`), including the key of a dynamic field.
 _MAX_OBJECT_BYTES = 250 * 1024 - 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedPlan:
-    """A plan as the chain stores it. `tools` are FQNs, and `defaults` are by vertex number."""
+    """The on-chain form of a plan. `tools` are FQNs. The keys of `defaults` are vertex numbers."""
 
     tools: tuple[str, ...]
     groups: tuple[Group, ...]
@@ -100,9 +100,9 @@ def _check_vertex(vertex: Vertex) -> None:
 def _check_block(block: Block) -> None:
     kind = "region" if block.is_region else "loop"
     _at_most(_MAX_OF_ONE, len(block.needs), f"ports of a {kind} that get values from outside")
-    _at_most(_MAX_OF_ONE, len(block.cursors), "vertices with which an iteration starts")
+    _at_most(_MAX_OF_ONE, len(block.cursors), "start vertices of an iteration")
     _at_most(_MAX_OF_ONE, len(block.starts), "vertices and regions in a loop")
-    _at_most(_MAX_OF_ONE, len(block.collect_edges), "ports that get lists of a region")
+    _at_most(_MAX_OF_ONE, len(block.collect_edges), "ports that receive the lists of a region")
     for collect in block.collect_edges:
         _at_most(_MAX_OF_ONE, len(collect.sources), "vertices whose values a port collects")
 

@@ -1,7 +1,7 @@
 """The on-chain encoding of a workflow's plan: vertices, blocks, edges and ports as numbers.
 
 The Move modules `dag` and `plan` define the numbers. Equal plans have equal encodings, so anyone
-with the document can verify the plan on chain.
+who has the document can verify the on-chain plan.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from nexus_tools.workflow import (
 )
 
 BLOCK_NUMBER_OFFSET = 0x8000
-"""The offset that is added to block numbers in fields that hold either a vertex or a block."""
+"""The offset of block numbers in fields that contain a vertex number or a block number."""
 
 _KINDS = {EdgeKind.FOR_EACH: 1, EdgeKind.DO_WHILE: 2, EdgeKind.BREAK: 3, EdgeKind.STATIC: 4}
 _WALRUS = "walrus"
@@ -184,7 +184,7 @@ def default_ports(document: Document, vertex: str) -> Ports:
 
 
 def default_value(default: Default) -> Value.Variant:
-    """Return a default value as the chain stores it, or the storage keys of an off-chain value."""
+    """Return the on-chain form of a default value, with storage keys for an off-chain value."""
     data = default.data
     if default.storage is Storage.INLINE:
         [(_, value)] = ports_of({default.target.port: data}).values

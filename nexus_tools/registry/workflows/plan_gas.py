@@ -1,6 +1,6 @@
 """The gas units of reading a workflow and the pages of its plan, as `dag::read_units` counts them.
 
-A transaction that has a workflow as an argument reads the workflow's head, which is everything
+A transaction with a workflow as an argument reads the workflow's head, which contains all data
 except the pages. The transaction also reads each page that it uses.
 """
 
@@ -22,9 +22,9 @@ class PlanSizes:
     block_pages: tuple[int, ...]
 
     def read_units(self, vertices: Iterable[int], blocks: Iterable[int] = ()) -> int:
-        """Return the gas units of reading the pages of these vertices and blocks.
+        """Return the gas units for reading the pages with these vertices and blocks.
 
-        The units that the fees cover are subtracted.
+        The result excludes the gas units that the fees cover.
         """
         pages = [self.vertex_pages[page] for page in {number // PAGE for number in vertices}]
         pages += [self.block_pages[page] for page in {number // PAGE for number in blocks}]

@@ -1,7 +1,7 @@
-"""Publication of a workflow in steps, with as many steps in each transaction as fit.
+"""Publication of a workflow in steps, with as many steps as possible in each transaction.
 
-A step runs completely or not at all. The on-chain state shows which steps are done, so an
-interrupted publication can resume.
+Each step is atomic. The on-chain state shows which steps are done, so an interrupted publication
+can resume.
 """
 
 import zlib
@@ -28,8 +28,8 @@ from nexus_tools.sui.types.transaction import TRANSACTION_KIND, Argument
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
 from nexus_tools.workflow import Document, Plan, create_plan
 
-# Sui's limits for a transaction are 128 KiB and 1 024 commands. The difference is reserved for
-# object references and gas coins.
+# Sui's limits for a transaction are 128 KiB and 1 024 commands. The difference to these limits is
+# reserved for object references and gas coins.
 _MAX_TRANSACTION_BYTES = 110 * 1024
 _MAX_COMMANDS = 1_000
 
@@ -43,9 +43,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The numbers of parts of an unfinished workflow that are on chain.
+    """The numbers of the parts of an unfinished workflow that are already on chain.
 
-    `defaults` has the numbers of the vertices whose default values are on chain.
+    `defaults` contains the numbers of the vertices whose default values are on chain.
     """
 
     chunks: int = 0
@@ -97,7 +97,7 @@ class Publication:
         for page in _pages(plan.vertices, done.vertices):
             yield partial(_add_vertices, page, plan.vertices[page * PAGE : (page + 1) * PAGE])
         pages = len(_pages(plan.vertices, 0)) + len(_pages(plan.blocks, 0))
-        # A check of a page is invalid if parts are added after it.
+        # Check the pages after all parts, because adding a part makes earlier checks invalid.
         is_all_there = done.vertices == len(plan.vertices)
         for page in range(done.checked if is_all_there else 0, pages):
             yield partial(_check_page, page)
@@ -117,7 +117,7 @@ class Publication:
 
 
 def batches(steps: Iterable[Step], deployment: Deployment) -> list[list[Step]]:
-    """Return the steps of each transaction (at least one transaction).
+    """Return the steps of each transaction, for at least one transaction.
 
     Raises `workflow_too_large`.
     """
@@ -142,7 +142,7 @@ def batches(steps: Iterable[Step], deployment: Deployment) -> list[list[Step]]:
     return transactions
 
 
-# The maximum size of the tools' FQNs, a description, and the creation of a name.
+# The maximum total size of the tools' FQNs, a description, and the creation of a name.
 _DRAFT_BYTES = MAX_ARGUMENT_BYTES + MAX_DESCRIPTION_BYTES + 1_024
 
 

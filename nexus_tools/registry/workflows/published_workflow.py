@@ -1,7 +1,7 @@
 """Published workflows, read from the chain and verified against their documents.
 
-The publisher is untrusted. So the document is decompressed up to a limit, its digest must equal the
-on-chain digest, and the on-chain plan must equal the plan of the document.
+The publisher is untrusted. The document is therefore decompressed only up to a limit, its digest
+must equal the on-chain digest, and the on-chain plan must equal the plan of the document.
 """
 
 import asyncio
@@ -108,7 +108,7 @@ def _parse(registry: Address, dag: Dag, text: bytes, edges: int) -> _ParsedDocum
     """Parse a document and create its plan.
 
     The plan is created only if the document has as many vertices and edges as the publisher paid
-    for on chain. So an untrusted document cannot cause more work than its publisher paid for.
+    for on chain. An untrusted document therefore cannot cause more work than was paid for.
     """
     with _as_mismatch(dag):
         document, _ = read_document(text)
@@ -134,7 +134,7 @@ def _as_mismatch(dag: Dag) -> Iterator[None]:
 async def written_defaults(
     package: PackageClient, dag: Dag, numbers: Sequence[int]
 ) -> frozenset[int]:
-    """Return those of these vertex numbers whose default values are on chain."""
+    """Return the numbers of the vertices whose default values are on chain."""
     ids = [_field_id(package, dag, DefaultsKey(number)) for number in numbers]
     objects = await package.client.objects(ids)
     return frozenset(number for number, value in zip(numbers, objects, strict=True) if value)
@@ -155,7 +155,7 @@ async def _text(package: PackageClient, dag: Dag) -> bytes:
     if not decompressor.eof:
         raise _mismatch(dag, "its document is too large, or a part of it is missing")
     if sha256(text).digest() != dag.digest:
-        raise _mismatch(dag, "its document has another digest")
+        raise _mismatch(dag, "the digest of its document differs from the on-chain digest")
     return text
 
 

@@ -69,7 +69,7 @@ class PublishResult:
 class Workflows(PackageClient):
     """The workflows of a deployment.
 
-    In addition to the documented errors, every method raises those of `SuiClient`, and
+    In addition to the documented errors, every method raises the errors of `SuiClient`, and
     `object_unknown` for a wrong deployment.
     """
 
@@ -85,12 +85,12 @@ class Workflows(PackageClient):
     ) -> PublishResult:
         """Publish a workflow under a name that the wallet owns, or acquires if it does not exist.
 
-        A large workflow takes several transactions. After each transaction, `on_sent` receives the
+        A large workflow needs several transactions. After each transaction, `on_sent` receives the
         number of sent transactions and the total number. After an interruption, call `publish`
-        again to send the missing parts. If an equal document is already published under the FQN,
-        nothing is sent.
+        again to send the missing parts. If an equal document is already published under the FQN, no
+        transaction is sent.
 
-        All checks run before anything is paid. Raises `workflow_invalid` with all `violations`,
+        All checks run before any payment. Raises `workflow_invalid` with all `violations`,
         `workflow_too_large`, `not_accepting`, `name_taken`, `fqn_taken` and `workflow_differs`.
         """
         publication = Publication.of(await self._valid(document), parse_fqn(fqn), description)
@@ -138,7 +138,7 @@ class Workflows(PackageClient):
         return document
 
     async def facts(self, document: Document) -> dict[str, ToolFacts]:
-        """Return the registry's data about a document's tools by FQN, without querying domains.
+        """Return the registry's data about a document's tools by FQN. Do not query domains.
 
         Raises `definition_invalid` if an invalid definition is registered.
         """
@@ -154,7 +154,7 @@ class Workflows(PackageClient):
         return {text: tool_facts(tool) for text, tool in tools.items()}
 
     async def _find_draft(self, publication: Publication) -> "tuple[_Draft | None, bool]":
-        """Return the draft or published workflow, if any, and whether the wallet owns its name."""
+        """Return the draft or published workflow, or None, and whether the wallet owns the name."""
         registry = self.deployment.tool_registry
         name_address = name_id(registry, publication.fqn.unversioned)
         settings, tool, value, name_object = await self.client.objects(
@@ -208,7 +208,7 @@ class Workflows(PackageClient):
     async def find(self, fqn: Fqn) -> PublishedWorkflow | None:
         """Return the workflow with this FQN, or None. Raises `fqn_invalid` or `workflow_mismatch`.
 
-        The digest of the document and the plan are verified.
+        The method verifies the document's digest and the plan.
         """
         value = await self.client.object(self._id(parse_fqn(fqn)))
         if value is None or not _is_published(value):
@@ -279,7 +279,7 @@ def tool_facts(tool: Tool, *, is_proven: bool = True) -> ToolFacts:
 
 
 def _parse_or_none(text: str) -> ToolFqn | None:
-    """Return the parsed FQN of a vertex, or None if it is invalid and so not registered."""
+    """Return the parsed FQN of a vertex, or None for an invalid FQN, which is never registered."""
     try:
         return ToolFqn.parse(text)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Python bindings for Move packages. `generator` writes them. Bindings import only `runtime`.
+"""Python bindings for Move packages. `generator` writes bindings, which import only `runtime`.
 
 Start with `generate` in `generator/package.py`.
 """

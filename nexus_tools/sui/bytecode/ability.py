@@ -24,8 +24,9 @@ PRIMITIVE_ABILITIES = COPY | DROP | STORE
 SIGNER_ABILITIES = DROP
 REFERENCE_ABILITIES = COPY | DROP
 
-# Each pair is an ability of a value and the ability that its parts need for it. For example, a
-# value can be copied only if its parts can be copied. The parts of an object need only `store`.
+# Each pair is an ability of a value, and the ability that all parts of the value must have for it.
+# For example, a value can be copied only if its parts can be copied. For the ability `key`, the
+# parts need only `store`.
 _OF_PARTS = ((COPY, COPY), (DROP, DROP), (STORE, STORE), (KEY, STORE))
 
 
@@ -44,11 +45,12 @@ def abilities_of_vector(element: int) -> int:
 
 
 def abilities_of_datatype(declared: int, arguments: Iterable[int]) -> int:
-    """Return the declared abilities that a struct or enum keeps with its type arguments.
+    """Return the abilities of a struct or enum that is instantiated with type arguments.
 
-    `arguments` are the abilities of the type arguments. Phantom type arguments are omitted because
-    no field contains them. For example, `Box<T> has copy, drop, key` keeps only `drop` if `T` has
-    only `drop`. Source: `AbilitySet::polymorphic_abilities`.
+    `declared` are the abilities in the declaration. `arguments` are the abilities of the type
+    arguments, except phantom type arguments, because no field contains their values. For example,
+    if `T` has only `drop`, then `Box<T>`, which declares `copy, drop, key`, has only `drop`.
+    Source: `AbilitySet::polymorphic_abilities`.
     """
     common = ALL
     for argument in arguments:

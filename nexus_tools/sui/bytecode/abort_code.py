@@ -1,7 +1,8 @@
 """Clever errors: Move abort codes that refer to a constant and a line of the source.
 
-Source: `move-command-line-common/src/error_bitset.rs`. From the highest bit: version (4), reserved
-(4), code (8), line (16), index of the constant's name (16), index of its value (16).
+Source: `move-command-line-common/src/error_bitset.rs`. The highest bits of an abort code are the
+version (4 bits), reserved bits (4), the code (8) and the line (16). The indices of the constant's
+name (16 bits) and of the constant's value (16 bits) follow.
 """
 
 from msgspec import Struct
@@ -19,7 +20,8 @@ _NONE_8, _NONE_16 = 0xFF, 0xFFFF
 class CleverError(Struct, frozen=True):
     """A parsed clever error.
 
-    The constant's value is `rendered` as text, or else `raw` as BCS bytes.
+    `rendered` is the constant's value as text. If the value has no text form, `raw` is its BCS
+    bytes.
     """
 
     line_number: int
@@ -41,8 +43,8 @@ class CleverCode(Struct, frozen=True):
 def split_clever_code(abort_code: int) -> CleverCode | None:
     """Split an abort code into its fields, or return None if it is not a clever error.
 
-    For example, 0x8000_002a_0003_0004 has the line 42 and the constants 3 and 4.
-    0xc007_002a_0003_0004 also has the code 7.
+    For example, 0x8000_002a_0003_0004 refers to the line 42 and the constants 3 and 4. The abort
+    code 0xc007_002a_0003_0004 also contains the code 7.
     """
     version = abort_code >> 60
     if version not in _VERSIONS:
@@ -58,14 +60,14 @@ def split_clever_code(abort_code: int) -> CleverCode | None:
 
 
 def clever_error(abort_code: int, module: bytes | None) -> CleverError | None:
-    """Parse an abort code, given the bytes of its module, or return None for a plain number."""
+    """Parse an abort code of the module in `module`. Return None if it is not a clever error."""
     if split_clever_code(abort_code) is None or module is None:
         return None
     return parse_clever_error_of_module(abort_code, deserialize(module))
 
 
 def parse_clever_error_of_module(abort_code: int, module: CompiledModule) -> CleverError | None:
-    """Parse an abort code, given its deserialized module, or return None for a plain number."""
+    """Parse an abort code of a deserialized module. Return None if it is not a clever error."""
     clever = split_clever_code(abort_code)
     if clever is None:
         return None
@@ -80,7 +82,7 @@ def _with_constant(
 ) -> CleverError | None:
     """Add a constant's name and value to an error.
 
-    The constant `name` contains the name as bytes.
+    `name` is the index of the constant that contains the name as bytes.
     """
     if max(name, value) >= len(module.constants):
         return None

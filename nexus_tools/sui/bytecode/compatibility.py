@@ -19,7 +19,7 @@ from nexus_tools.sui.bytecode.normalized import (
 
 
 class UpgradePolicy(IntEnum):
-    """The policy that limits the changes of an upgrade. The values are those of `sui::package`."""
+    """The policy that limits the changes of an upgrade. `sui::package` defines the values."""
 
     COMPATIBLE = 0
     ADDITIVE = 128
@@ -83,9 +83,9 @@ def _check_functions(current: NormalizedModule, new: NormalizedModule) -> str:
 def _same_interface(current: NormalizedFunction, new: NormalizedFunction) -> bool:
     """Return whether all existing calls of a public function remain valid after the upgrade.
 
-    A type parameter may require fewer abilities than before, but not more. For example, `f<T: copy
-    + drop>` may become `f<T: drop>` because existing calls satisfy it. The opposite change is not
-    allowed.
+    The upgrade may remove ability constraints of a type parameter, but must not add any. For
+    example, `f<T: copy + drop>` may become `f<T: drop>` because existing calls satisfy the new
+    constraint.
     """
     return (
         new.visibility is Visibility.PUBLIC
@@ -101,9 +101,9 @@ def _same_interface(current: NormalizedFunction, new: NormalizedFunction) -> boo
 
 
 def _check_inclusion(current: NormalizedModule, new: NormalizedModule) -> str:
-    """Return a description of the first existing definition or code that changed, or ""."""
+    """Return a description of the first definition that the upgrade changes, or ""."""
     if current.version > new.version:
-        return "the version of the file format is older than before"
+        return "the new version of the module has an older file format"
     for kind, old_items, new_items in (
         ("type", current.datatypes, new.datatypes),
         ("function", current.functions, new.functions),
@@ -115,9 +115,9 @@ def _check_inclusion(current: NormalizedModule, new: NormalizedModule) -> str:
 
 
 def _check_nothing_new(current: NormalizedModule, new: NormalizedModule) -> str:
-    """Return a description of the first new definition, or "".
+    """Return a description of the first definition that the upgrade adds, or "".
 
-    For friends, compare the number only.
+    For friend modules, compare only their number.
     """
     for kind, old_items, new_items in (
         ("type", current.datatypes, new.datatypes),
@@ -125,4 +125,4 @@ def _check_nothing_new(current: NormalizedModule, new: NormalizedModule) -> str:
     ):
         for name in new_items.keys() - old_items.keys():
             return f"the {kind} {name} is new"
-    return "" if current.friend_count == new.friend_count else "the friends have changed"
+    return "" if current.friend_count == new.friend_count else "the friend modules have changed"

@@ -11,7 +11,7 @@ FUNCTION_EXITS = frozenset({Opcode.RET, Opcode.ABORT})
 CONDITIONS = frozenset({Opcode.BR_TRUE, Opcode.BR_FALSE})
 """The instructions with two successors."""
 ENDS = FUNCTION_EXITS | {Opcode.BRANCH, Opcode.VARIANT_SWITCH}
-"""The instructions without fall-through. Code must end with one, or else it runs past its end."""
+"""The instructions without fall-through, one of which must be the last of each function."""
 
 _BLOCK_ENDS = ENDS | CONDITIONS
 
@@ -20,8 +20,8 @@ def successors(code: Code, offset: int) -> tuple[int, ...]:
     """Return the offsets of the instructions that may run after the instruction at `offset`.
 
     For a conditional branch, the result is the target for true and then the target for false. For
-    VARIANT_SWITCH, it has one offset per tag. If code runs past its end, the result for its last
-    instruction includes `len(code.instructions)`.
+    VARIANT_SWITCH, the result has one offset per tag. If the last instruction can fall through, its
+    result includes `len(code.instructions)`.
     """
     instruction = code.instructions[offset]
     opcode, operand = instruction.opcode, instruction.operand
@@ -40,8 +40,8 @@ def successors(code: Code, offset: int) -> tuple[int, ...]:
 def block_starts(code: Code) -> list[int]:
     """Return the offsets of the starts of basic blocks, in order.
 
-    A block starts at the first offset, at the target of each jump, and after each jump or exit. The
-    code `0: BR_FALSE 3; 1: LD_U8; 2: BRANCH 0; 3: RET` has blocks at 0, 1 and 3.
+    A block starts at the first offset, at the target of each jump, and after each jump or exit. For
+    example, the blocks of `0: BR_FALSE 3; 1: LD_U8; 2: BRANCH 0; 3: RET` start at 0, 1 and 3.
     """
     starts = {0}
     for offset, instruction in enumerate(code.instructions):

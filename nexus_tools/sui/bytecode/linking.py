@@ -1,7 +1,8 @@
 """The link check: a module's handles must match the declarations in other modules.
 
-Source: `move-bytecode-verifier/src/dependencies.rs`. For each type and function of another module,
-a file stores the abilities, type parameters and signatures that were declared at compile time.
+Source: `move-bytecode-verifier/src/dependencies.rs`. For each type and function of another module
+that a module uses, its file stores the abilities, type parameters and signatures that were declared
+at compile time.
 """
 
 from collections.abc import Callable, Iterator
@@ -45,14 +46,14 @@ class Mismatch(Struct, frozen=True):
         if not self.name:
             return f"module {module_path} does not exist"
         if self.is_missing:
-            return f"{module_path} has no {self.name} that this module may use"
+            return f"{self.name} in {module_path} does not exist or is not accessible"
         return f"{module_path} declares {self.name} differently"
 
 
 def mismatches(module: CompiledModule, dependencies: Dependencies) -> Iterator[Mismatch]:
-    """Yield the definitions that prevent linking a module.
+    """Yield the missing or incompatible definitions that prevent linking a module.
 
-    Missing modules come first, then types, then functions.
+    The order is missing modules, then types, then functions.
     """
     declarations: dict[int, _Declarations] = {}
     for index in range(len(module.module_handles)):
@@ -83,7 +84,7 @@ def _is_known(handle: DatatypeHandle, declared: DatatypeHandle) -> bool:
     """Return whether a module's handle of a type is compatible with the owner's declaration.
 
     The handle may have fewer abilities than the declaration. The handle's type parameters may
-    require more abilities than the declared ones.
+    require more abilities than the declared type parameters.
     """
     return (
         not handle.abilities & ~declared.abilities
@@ -131,7 +132,7 @@ def _is_called(
 
 
 class _Declarations:
-    """A module's types by name, and the functions by name that the module `user` may call."""
+    """A module's types by name, and the functions that the module `user` may call, by name."""
 
     def __init__(self, module: CompiledModule, user: CompiledModule) -> None:
         self.module = module

@@ -1,7 +1,7 @@
 """The tables of a Move module in the binary format: handles and definitions, linked by indices.
 
 Source: the Move binary format, `move-binary-format/src/file_format.rs` (versions 5 to 7), which
-uses the same names. Indices are not resolved to the rows that they refer to.
+uses the same names. Handles and definitions contain indices of table rows, not the rows themselves.
 """
 
 from enum import IntEnum
@@ -24,7 +24,7 @@ class Visibility(IntEnum):
 class ModuleHandle(Struct, frozen=True):
     """A reference to a module.
 
-    `address` is an index of `addresses`, and `name` of `identifiers`.
+    `address` is an index of `addresses`, and `name` is an index of `identifiers`.
     """
 
     address: int
@@ -32,7 +32,7 @@ class ModuleHandle(Struct, frozen=True):
 
 
 class DatatypeTypeParameter(Struct, frozen=True):
-    """A type parameter: the abilities that its argument needs, and whether it is phantom."""
+    """A type parameter: the abilities that a type argument must have, and whether it is phantom."""
 
     constraints: Ability
     is_phantom: bool
@@ -61,7 +61,7 @@ class FunctionHandle(Struct, frozen=True):
 
 
 class Instantiation(Struct, frozen=True):
-    """A generic definition (`target`) with type arguments. Both fields are indices."""
+    """A generic definition with type arguments. `target` and `type_arguments` are indices."""
 
     target: int
     type_arguments: int
@@ -105,7 +105,7 @@ class EnumDefinition(Struct, frozen=True):
 class FieldHandle(Struct, frozen=True):
     """A reference to a field.
 
-    `struct` is the index of a struct definition, and `field` a position in it.
+    `struct` is the index of a struct definition, and `field` is the position in its fields.
     """
 
     struct: int
@@ -113,7 +113,7 @@ class FieldHandle(Struct, frozen=True):
 
 
 class VariantHandle(Struct, frozen=True):
-    """A reference to a variant: its tag, and the index of its enum definition or instantiation."""
+    """A reference to a variant: its tag, and the index of the enum definition or instantiation."""
 
     enum: int
     tag: int
@@ -149,7 +149,8 @@ class JumpTable(Struct, frozen=True):
 class Code(Struct, frozen=True):
     """The body of a function.
 
-    `locals` is the signature index of the locals, without the parameters.
+    `locals` is the index of the signature with the types of the local variables, not counting
+    parameters.
     """
 
     locals: int
@@ -202,7 +203,7 @@ class CompiledModule(Struct, frozen=True):
 
     @property
     def address(self) -> bytes:
-        """The address in the module's own handle, which is the original ID of its package."""
+        """The address in the module's own handle: the original ID of the module's package."""
         return self.addresses[self.module_handles[self.self_handle].address]
 
     @property

@@ -1,7 +1,7 @@
-"""Normalized modules, which have no indices, so that two versions of a module can be compared.
+"""Normalized modules, which can be compared because they do not contain indices of tables.
 
-Source: `move-binary-format/src/normalized.rs`. A definition is identified by its address, module
-and name. Definitions replace the indices in the operands of code.
+Source: `move-binary-format/src/normalized.rs`. Instead of an index, an operand is the address,
+module and name of a definition.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ class NormalizedDatatype(Struct, frozen=True):
 
 
 class NormalizedFunction(Struct, frozen=True):
-    """A function. `code` has pairs of an opcode and a resolved operand, and the jump tables."""
+    """A function. `code` has the jump tables, and pairs of an opcode and a resolved operand."""
 
     visibility: Visibility
     is_entry: bool
@@ -133,8 +133,8 @@ class _Normalizer:
     # --- Code
 
     def _code(self, code: Any) -> tuple[Any, ...]:
-        # The network does not compare the types of the locals, because the instructions determine
-        # them.
+        # Like the network, do not compare the types of local variables, because the instructions
+        # determine these types.
         if code is None:
             return ()
         tables = tuple(

@@ -8,7 +8,7 @@ from enum import IntEnum, StrEnum
 
 
 class Opcode(IntEnum):
-    """The opcodes of instructions, as in the file. Global storage instructions are deprecated."""
+    """The opcodes of instructions in a module file. Global storage instructions are deprecated."""
 
     POP = 0x01
     RET = 0x02
@@ -101,7 +101,7 @@ class Opcode(IntEnum):
 class OperandKind(StrEnum):
     """The kind of an operand.
 
-    If the operand is an index of a table, the value is the table's name.
+    If the operand is an index of a table, the enum member's value is the table's name.
     """
 
     BRANCH = "branch"
@@ -109,9 +109,9 @@ class OperandKind(StrEnum):
     JUMP_TABLE = "jump_table"
     """The index of a jump table of the function."""
     LOCAL = "local"
-    """The index of a local of the function. The parameters come first."""
+    """The index of a local variable. The function's parameters have the first indices."""
     LITERAL = "literal"
-    """An integer value. `LITERAL_BYTES` has its size."""
+    """An integer value. `LITERAL_BYTES` maps the opcode to the value's size."""
     ELEMENT = "element"
     """The index of the signature with the element type of a vector."""
     ELEMENTS = "elements"

@@ -1,7 +1,7 @@
 """The publication of modules: the checks, the replacement of addresses, and the package digest.
 
-The checks are for well-formed modules, before the verifier runs. Only the framework may have native
-structs and functions. Sources: `sui-protocol-config` (protocol versions 38 and later), and
+The checks run on well-formed modules before the verifier runs. Only framework packages may define
+native structs and functions. Sources: `sui-protocol-config` (protocol versions 38 and later), and
 `check_no_extraneous_bytes` in `move-binary-format/src/deserializer.rs`.
 """
 
@@ -41,13 +41,13 @@ _ROWS_MAX = {
 
 
 class UnpublishableModule(Exception):  # noqa: N818 - the name states the cause
-    """The module is well-formed, but violates a rule of Sui for published modules."""
+    """A well-formed module that violates one of Sui's rules for published modules."""
 
 
 def check_publishable(module: CompiledModule) -> None:
-    """Raise `UnpublishableModule` if the module violates a rule.
+    """Raise `UnpublishableModule` if a module violates a rule for published modules.
 
-    A module must be within the limits, and must not have metadata, native structs or native
+    A module must not exceed the size limits, and must not have metadata, native structs or native
     functions.
     """
     _check_limits(module)
@@ -76,7 +76,7 @@ def _check_not_native(module: CompiledModule) -> None:
 
 
 def has_init(module: CompiledModule) -> bool:
-    """Return whether the module has an `init` function, which runs when it is first published."""
+    """Return whether the module has an `init` function, which runs at the first publication."""
     rows = module.function_definitions
     return any(module.function_id(row.handle)[2] == INIT for row in rows)
 
@@ -86,15 +86,16 @@ _UNPUBLISHED = bytes(_ADDRESS_SIZE)
 
 
 class AlreadyPublished(Exception):  # noqa: N818 - the name states the cause
-    """The module's own address is not 0x0, so it already belongs to a published package."""
+    """A module whose own address is not 0x0, so it already belongs to a published package."""
 
 
 def relocate(data: bytes, address: bytes) -> bytes:
-    """Replace the module's own address, which is 0x0, by the ID of its package (32 bytes).
+    """Replace the module's own address, which is 0x0, with the ID of its package (32 bytes).
 
-    The module refers to other modules of its package by the same entry of the address table. So
-    this replacement applies to them too. Raises `MalformedModule` or `AlreadyPublished`. Source:
-    `substitute_package_id` in Sui's `programmable_transactions/execution.rs`.
+    The module's references to other modules of the package use the same entry of the address table,
+    so the replacement also changes these references. Raises `MalformedModule` or
+    `AlreadyPublished`. Source: `substitute_package_id` in Sui's
+    `programmable_transactions/execution.rs`.
     """
     return relocate_module(data, deserialize(data), address)[0]
 
@@ -102,9 +103,9 @@ def relocate(data: bytes, address: bytes) -> bytes:
 def relocate_module(
     data: bytes, module: CompiledModule, address: bytes
 ) -> tuple[bytes, CompiledModule]:
-    """Relocate a module, given both its bytes and its parsed form. Return both, relocated.
+    """Replace the own address of a module in both its bytes and its parsed form.
 
-    The file is not parsed again because the address affects no other part of it.
+    The new bytes are not parsed again because the address does not affect other parts of the file.
     """
     if module.address != _UNPUBLISHED:
         raise AlreadyPublished(f"the module {module.name} has the address {module.address.hex()}")

@@ -21,7 +21,7 @@ class PublishedModule(NamedTuple):
 def published_modules(packages: Iterable[MovePackage]) -> dict[ModuleId, PublishedModule]:
     """Return the modules of packages by module ID.
 
-    A module ID has the original ID of the package.
+    A module ID consists of the original ID of the module's package and the module's name.
     """
     return {
         (bytes(original_id(package)), name): PublishedModule(package, data)
@@ -35,7 +35,7 @@ def published_module_finder(
 ) -> Dependencies:
     """Return a function that looks up a module by its ID.
 
-    The function looks in `published`, and then in `own`, which has unpublished modules.
+    The function searches `published`, and then `own`, which contains unpublished modules.
     """
     unpublished = {(module.address, module.name): module for module in own}
 

@@ -45,7 +45,7 @@ class ReferenceToken(Struct, frozen=True):
 
 
 class TypeParameterToken(Struct, frozen=True):
-    """A type parameter of the enclosing function or datatype. The first one has the index 0."""
+    """A type parameter of the enclosing function or datatype. Indices start at 0."""
 
     index: int
 

@@ -1,7 +1,7 @@
-"""A client that needs no `async with` and works in any event loop.
+"""A client that works in any event loop and without `async with`.
 
-The client is for tests and notebooks. A test or notebook does not know which event loop makes the
-next call, or which call is the last.
+The client is for tests and notebooks, which may run each call in another event loop and do not know
+which call is the last.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class AnyLoopConnection(Connection):
-    """A connection with one channel for all event loops and threads. The first call opens it.
+    """A connection that all event loops and threads share. The first call opens the channel.
 
-    This connection uses the synchronous gRPC API because a `grpc.aio` channel belongs to the loop
-    that opened it. The channel is closed when this object is garbage-collected.
+    This connection uses the synchronous gRPC API because a `grpc.aio` channel can be used only in
+    the event loop that opened it. The channel is closed when this object is garbage-collected.
     """
 
     def open(self) -> None:
@@ -55,7 +55,7 @@ class AnyLoopConnection(Connection):
         return response
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
-        """Yield the frames of a stream. Each stream has its own connection in the reading loop."""
+        """Yield the frames of a stream, which uses its own connection in the current event loop."""
         connection = Connection(self.network, self.retry_policy)
         connection.open()
         try:
@@ -67,7 +67,7 @@ class AnyLoopConnection(Connection):
 
 
 class AnyLoopClient(SuiClient):
-    """A `SuiClient` that needs no `async with`."""
+    """A `SuiClient` that works without `async with`."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ async def read_epoch(connection: Connection) -> Epoch:
             "gas_price_refused",
             f"the node at {connection.network.url} reports a gas price of {price} MIST,"
             f" but this client accepts at most {limit} MIST",
-            hint="Compare it with another node. If it is correct, accept it with"
+            hint="Compare the price with another node. If the price is correct, accept it with"
             f" `nexus-tools config set max_gas_price {price}`.",
             details={"gas_price_mist": price, "max_gas_price_mist": limit},
         )
@@ -54,6 +54,6 @@ class EpochCache:
         return self._epoch
 
     async def read_again(self) -> Epoch:
-        """Read the current epoch again and replace the cached one."""
+        """Read the current epoch from the node, and replace the cached epoch."""
         self._epoch = None
         return await self.get()

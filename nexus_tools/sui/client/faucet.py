@@ -37,7 +37,7 @@ def faucet_command(network: Network, owner: Address, mist: int | None = None) ->
 def funding_hint(
     network: Network, owner: Address, mist: int | None = None, *, into_balance: bool = False
 ) -> str:
-    """Return a hint that says how to get at least `mist` to an address.
+    """Return a hint that explains how to send at least `mist` MIST to an address.
 
     A faucet sends coins. To fund the address balance, an owner of coins must deposit them.
     """
@@ -50,7 +50,7 @@ def funding_hint(
         return f"Run `nexus-tools wallet transfer {owner} {exact} --deposit -n {name}`."
     command = faucet_command(network, owner, mist)
     if command is not None:
-        return f"Run `{command}` to get it."
+        return f"Run `{command}` to get SUI."
     if network.faucet_url is not None:
         return f"Send {amount} to {owner}, for example with `nexus_tools.sui.client.request_sui`."
     return f"Send {amount} to {owner} on {network.name}."
@@ -65,8 +65,8 @@ async def request_sui(
 ) -> tuple[FaucetCoin, ...]:
     """Request SUI from the network's faucet.
 
-    A localnet sends exactly `amount_mist`. Other faucets ignore it and send their configured
-    amount.
+    A localnet sends exactly `amount_mist`. Other faucets ignore `amount_mist` and send their
+    configured amount.
 
     Raises:
         NexusError: `faucet_missing`, `faucet_busy` or `faucet_failed`.

@@ -15,7 +15,7 @@ from nexus_tools.sui.types.object import OBJECT, Object, ObjectReference
 from nexus_tools.sui.types.type_tag import SUI, StructTag, TypeTag, coin_tag, parse_type_tag
 
 MAX_BATCH_OBJECTS = 50
-"""The maximum number of objects per `BatchGetObjects` request to the reference node."""
+"""The maximum number of objects that Sui's node returns for one `BatchGetObjects` request."""
 
 PAGE_SIZE = 1000
 _PARALLEL_BATCHES = 8
@@ -29,7 +29,7 @@ class Coin(Struct, frozen=True):
 
 
 class Balance(Struct, frozen=True):
-    """An address's amounts of a coin type, in coins and in its address balance. SUI is in MIST."""
+    """An address's funds in one coin type: in coins and in its address balance. SUI is in MIST."""
 
     in_coins: int
     in_address: int
@@ -70,7 +70,7 @@ async def read_latest_checkpoint(connection: Connection) -> int:
 async def read_object(
     connection: Connection, object_id: Address, version: int | None = None
 ) -> Object | None:
-    """Return the newest or the given version of an object, or None if the node does not have it."""
+    """Return a version of an object, by default the newest, or None if the node lacks it."""
     version_fields = {} if version is None else {"version": version}
     try:
         response = await connection.call(
@@ -117,7 +117,7 @@ async def _read_batch(connection: Connection, batch: Sequence[Address]) -> list[
 async def iterate_owned_objects(
     connection: Connection, owner: Address, object_type: StructTag | None
 ) -> AsyncGenerator[Object, None]:
-    """Yield the objects that an address owns. The node returns them in pages."""
+    """Yield the objects that an address owns. The node returns the objects in pages."""
     token: bytes | None = None
     while True:
         response = await connection.call(
@@ -154,11 +154,11 @@ def coin_from_object(value: Object) -> Coin:
 
 
 async def read_balance(connection: Connection, owner: Address, coin_type: TypeTag) -> Balance:
-    """Return an address's amounts of a coin type, in coins and in its address balance."""
+    """Return an address's funds in one coin type, in coins and in its address balance."""
     response = await connection.call(
         "StateService/GetBalance", owner=str(owner), coin_type=str(coin_type)
     )
-    # A node without address balances reports only the total.
+    # A node that does not support address balances reports only the total.
     total, in_address = int(response.balance.balance), int(response.balance.address_balance)
     return Balance(total - in_address, in_address)
 

@@ -1,8 +1,9 @@
-"""The sender of a signer's transactions, which limits how many are in flight.
+"""The sender of a signer's transactions, which limits the number of transactions in flight.
 
 A sender sends up to `parallel` transactions at a time, if the signer has enough gas coins. A
 transaction that only the address balance pays for does not wait for coins. Transactions that use
-the same owned object wait for each other, because each of them changes the object's version.
+the same owned object are sent one after the other, because each transaction changes the object's
+version.
 """
 
 import asyncio
@@ -122,9 +123,9 @@ class Sender:
             raise await self._explained(error, builder, budget) from error
 
     async def merge(self, spared: TransactionBuilder | None = None) -> Executed | None:
-        """Merge as many coins as fit in a transaction. Exclude the coins that `spared` uses.
+        """Merge coins in one transaction, which excludes the coins that `spared` uses.
 
-        Returns None if fewer than two coins remain, or if the gas would exceed their total.
+        Returns None if fewer than two coins can be merged, or if the gas would exceed their total.
         """
         spares = frozenset() if spared is None else spared.objects
         price = (await self._attempts.epoch.get()).gas_price
@@ -149,7 +150,7 @@ class Sender:
     async def learn(self, effects: TransactionEffects) -> None:
         """Apply the effects of a transaction that was not sent by this sender.
 
-        The transaction may have spent coins or address balance of the signer.
+        The transaction may have spent the signer's coins or address balance.
         """
         self._known.apply_effects(effects)
         spent = max(0, -effects.address_balance_change(self._signer.address, SUI))
@@ -171,7 +172,7 @@ class Sender:
             )
 
     async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Repeat an attempt with current data while it fails because of outdated data."""
+        """Repeat an attempt with current data as long as it fails because of outdated data."""
         async with self._slots if source is GasSource.ANY else nullcontext():
             pauses = self._connection.retry_policy.delays()
             for attempts_left in reversed(range(_ATTEMPTS)):
@@ -190,14 +191,14 @@ class Sender:
     # --- Insufficient funds, or too many coins
 
     async def _is_scattered(self, error: InsufficientFundsError) -> bool:
-        """Return whether the wallet has enough SUI, but in too many coins for one transaction."""
+        """Return whether the wallet has enough SUI in total, but the SUI is in too many coins."""
         available = await self._available(error)
         return available > error.available and available >= (error.required or 0)
 
     async def _available(self, error: InsufficientFundsError) -> int:
-        """Return the MIST of the wallet.
+        """Return the total balance of the wallet, in MIST.
 
-        The amount includes coins that do not fit in one transaction.
+        The total includes coins beyond the maximum number of coins per transaction.
         """
         if error.source is GasSource.ADDRESS_BALANCE or not self._attempts.purse.has_more_coins:
             return error.available

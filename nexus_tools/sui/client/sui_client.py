@@ -1,4 +1,4 @@
-"""The client of a Sui node. All requests of this project to a node go through it."""
+"""The client of a Sui node. All requests of this project to Sui nodes use this client."""
 
 from base64 import b64decode
 from collections.abc import Sequence
@@ -62,10 +62,11 @@ class SuiClient:
     """A client of one node. The client reads objects and, with a signer, sends transactions.
 
     Use the client in `async with`. Up to `parallel` transactions of the signer are in flight at
-    once. Each needs its own gas coin, and they must not share an owned object. The limit does not
-    apply to transactions that the address balance pays for (`gas=GasSource.ADDRESS_BALANCE`).
+    once. Each transaction needs its own gas coin, and two transactions must not use the same owned
+    object. The limit does not apply to transactions that the address balance pays for
+    (`gas=GasSource.ADDRESS_BALANCE`).
 
-    If a transaction needs more coins than fit in it, the client merges coins first. The client
+    If a transaction needs more coins than it may use, the client merges coins first. The client
     passes each merge to `on_merge`, or logs the merge. `on_send` receives every other transaction
     that `execute` signs, just before it is sent.
 
@@ -154,7 +155,7 @@ class SuiClient:
 
         Raises:
             UnreachableError: `wrong_chain` if the network has a chain ID and the response has
-                another one. The check also works for nodes that do not send the chain header.
+                another chain ID. The check also works for nodes that do not send the chain header.
         """
         return await read_latest_checkpoint(self.connection)
 
@@ -205,21 +206,21 @@ class SuiClient:
         return await read_package_versions(self.connection, package)
 
     async def balance(self, owner: Address, coin_type: TypeTag = SUI) -> int:
-        """Return an address's total amount of a coin type, which is in MIST for SUI.
+        """Return an address's total funds in one coin type. SUI is in MIST.
 
         The total is the sum of all coins and the address balance.
         """
         return (await self.balance_parts(owner, coin_type)).total
 
     async def balance_parts(self, owner: Address, coin_type: TypeTag = SUI) -> Balance:
-        """Return an address's amounts of a coin type in coins and in the address balance."""
+        """Return an address's funds in one coin type, in coins and in the address balance."""
         return await read_balance(self.connection, owner, coin_type)
 
     async def check_balance(self, required_mist: int, gas_mist: int = 0) -> None:
         """Raise `not_enough_sui` if the signer has less than `required_mist`.
 
-        Call it before the first of several transactions. The error also reports `gas_mist`, which
-        is needed in addition to `required_mist`.
+        Call this method before the first of several transactions. The error also reports
+        `gas_mist`, which is needed in addition to `required_mist`.
         """
         available = await self.balance(self.address)
         if available < required_mist:
@@ -241,7 +242,7 @@ class SuiClient:
     async def simulate(
         self, builder: TransactionBuilder, *, gas: GasSource = GasSource.ANY
     ) -> SimulatedTransaction:
-        """Simulate a transaction as `execute` would send it now. Nothing is signed.
+        """Simulate a transaction as `execute` would send it now, without a signature.
 
         If the transaction would fail, the method returns the simulation and does not raise an
         error.
@@ -265,7 +266,7 @@ class SuiClient:
         budget: int | None = None,
         gas: GasSource = GasSource.ANY,
     ) -> Executed:
-        """Sign a transaction and execute it. Raise an error unless it succeeds.
+        """Sign and execute a transaction. Raise an error unless the transaction succeeds.
 
         The signer's coins pay for the transaction first, and the signer's address balance pays the
         remainder. With `GasSource.ADDRESS_BALANCE`, only the address balance pays. Any number of
@@ -306,10 +307,10 @@ class SuiClient:
     ) -> bytes:
         """Return the bytes that `execute` would sign, including gas, for another program to sign.
 
-        With `sender`, that address sends and pays, and the client does not need a key. The bytes
-        are valid until an object or a coin that they name changes. If the address balance pays,
-        they are valid until the end of the next epoch. The balance must also cover the budgets of
-        all transactions in flight. Raises the errors of `execute`.
+        If `sender` is set, that address sends and pays, and the client does not need a key. The
+        bytes are valid until one of the transaction's objects or coins changes. If the address
+        balance pays, the bytes expire at the end of the next epoch. The balance must also cover the
+        budgets of all transactions in flight. Raises the errors of `execute`.
         """
         builds = self._require_sender() if sender is None else self._sender_without_key(sender)
         return (await builds.build(builder, budget, gas)).encode()
@@ -317,11 +318,10 @@ class SuiClient:
     async def execute_transaction(
         self, transaction: bytes | str, signatures: Sequence[bytes | str] = ()
     ) -> Executed:
-        """Execute transaction bytes, which any program may have built. Strings are base64.
+        """Execute the bytes of a transaction that any program built. Strings are base64.
 
-        Without `signatures`, the client's signer signs. The network executes the same bytes at most
-        once, so you may send them again. The method raises an error unless the transaction
-        succeeds.
+        If `signatures` is empty, the client's signer signs. The network executes the same bytes at
+        most once, so you may send them again. Raises an error unless the transaction succeeds.
 
         Raises:
             NexusError: `bytes_invalid` or `signer_missing`.
@@ -340,8 +340,8 @@ class SuiClient:
     async def _send_bytes(self, encoded: bytes, signatures: Sequence[bytes]) -> Executed:
         """Send a transaction and return it.
 
-        An executed transaction is also returned if the first response was lost and the retry was
-        refused.
+        The transaction is also returned if it was executed, but the first response was lost and the
+        retry was refused.
         """
         digest = transaction_digest(encoded)
         with name_uncertain_transaction(digest):
@@ -387,8 +387,8 @@ def _bytes_of(value: bytes | str) -> bytes:
     except ValueError:
         raise ValidationError(
             "bytes_invalid",
-            "expected bytes or base64 for a transaction or a signature, got another string",
-            hint="Pass bytes, or base64 as pysui and the TypeScript SDK return it.",
+            "expected bytes or base64 for a transaction or a signature, got an invalid string",
+            hint="Pass bytes, or the base64 text that pysui and the TypeScript SDK return.",
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Signing keys in keystore files, in encrypted form, and in the files of the Sui CLI and pysui.
+"""Signing keys in keystores, in encrypted files, and in the files of the Sui CLI and pysui.
 
 Start with `wallet.py`.
 """

@@ -1,9 +1,9 @@
-"""Passphrase-encrypted keys, which are in a file next to the keystore.
+"""Keys that are encrypted with a passphrase, in a file next to the keystore.
 
-The Sui CLI rejects a whole keystore if it cannot decode one entry (its `keystore.rs`), so the
-keystore itself cannot contain encrypted entries. Each key is encrypted separately with AES-256-GCM.
-Scrypt (RFC 7914) derives the encryption key from the passphrase. The entry also has the public key,
-which is authenticated as associated data.
+The Sui CLI rejects a whole keystore if it cannot decode one of the entries, so the keystore itself
+cannot contain encrypted entries. Source: the CLI's `keystore.rs`. Each key is encrypted separately
+with AES-256-GCM. Scrypt (RFC 7914) derives the encryption key from the passphrase. The entry also
+contains the public key, which is authenticated as associated data.
 """
 
 import secrets
@@ -22,9 +22,9 @@ from nexus_tools.sui.signature.scheme import PUBLIC_KEY_LENGTHS
 from nexus_tools.sui.types.address import Address
 
 COST = 2**17
-"""Scrypt's cost N.
+"""The cost parameter N of scrypt.
 
-With r = 8, each guess of a passphrase takes 128 MiB and some tenths of a second.
+With r = 8, an attacker needs 128 MiB and some tenths of a second to test one passphrase.
 """
 
 _MAX_COST = 2**20
@@ -33,11 +33,11 @@ _KEY_LENGTH, _SALT_LENGTH, _NONCE_LENGTH = 32, 16, 12
 
 
 class EncryptedKey(Struct, frozen=True):
-    """A key pair with an encrypted secret. Bytes are base64 because the file is JSON."""
+    """A key pair with an encrypted secret. Bytes are encoded as base64 because the file is JSON."""
 
     alias: str
     public_key_base64: str
-    """The scheme's flag and the public key, as in the Sui CLI's file of aliases."""
+    """The scheme's flag byte and the public key, in the format of the Sui CLI's alias file."""
 
     scrypt_cost: int
     salt_base64: str
@@ -79,7 +79,7 @@ class EncryptedKey(Struct, frozen=True):
             raise NotAllowedError(
                 "passphrase_wrong",
                 f"the passphrase of the key {self.alias} is wrong",
-                hint="Check capital letters and the keyboard layout. A passphrase cannot be reset.",
+                hint="Check capitalization and the keyboard layout. A passphrase cannot be reset.",
             ) from None
         return KeyPair.from_secret(self.scheme, secret)
 
@@ -118,9 +118,9 @@ def parse_encrypted_key(value: Any) -> EncryptedKey:
 def _check(key: EncryptedKey) -> None:
     """Raise `ValueError` or `KeyError` if an encrypted key is not valid."""
     cost = key.scrypt_cost
-    # A higher cost could exhaust the memory, and the system would end the process.
+    # A higher cost could exhaust the memory, so that the operating system kills the process.
     if not 2 <= cost <= _MAX_COST or cost & (cost - 1):
-        raise ValueError(f"expected a power of 2 between 2 and {_MAX_COST} as cost, got {cost}")
+        raise ValueError(f"expected a power of 2 up to {_MAX_COST} as the scrypt cost, got {cost}")
     for text in (key.salt_base64, key.nonce_base64, key.secret_base64):
         b64decode(text, validate=True)
     if len(key.public_key) != PUBLIC_KEY_LENGTHS[key.scheme]:
@@ -128,7 +128,7 @@ def _check(key: EncryptedKey) -> None:
 
 
 def format_encrypted_keys(keys: Sequence[EncryptedKey], others: Sequence[Any] = ()) -> str:
-    """Return the text of a file with encrypted keys. The entries `others` are written unchanged."""
+    """Return the text of a file with encrypted keys and the unchanged entries in `others`."""
     return msgspec.json.format(msgspec.json.encode([*keys, *others])).decode() + "\n"
 
 
@@ -152,10 +152,10 @@ def _base64(data: bytes) -> str:
 def no_passphrase(alias: str) -> str:
     """Raise `passphrase_missing`.
 
-    `Wallet` calls this function if it has no other for passphrases.
+    `Wallet` calls this function if the caller did not pass a function that returns passphrases.
     """
     raise UsageError(
         "passphrase_missing",
-        f"no passphrase for the encrypted key {alias}",
-        hint="Pass a function as `passphrase` that returns the passphrase of a key.",
+        f"the passphrase of the encrypted key {alias} is missing",
+        hint="Pass a function that returns the passphrase of a key as `passphrase`.",
     )

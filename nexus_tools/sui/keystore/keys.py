@@ -1,7 +1,8 @@
 """Key pairs that sign transactions, and their import and export formats.
 
-pysui's `pysui_fastcrypto` does the cryptography. Sources: SLIP-0010 and BIP-39 for mnemonics,
-`sui-types/src/crypto.rs` for the keystore's `flag || secret`, SIP-15 for `suiprivkey…`.
+The library `pysui_fastcrypto` of pysui implements the cryptography. Sources: SLIP-0010 and BIP-39
+for mnemonics, `sui-types/src/crypto.rs` for the keystore's `flag || secret`, SIP-15 for
+`suiprivkey…`.
 """
 
 import re
@@ -27,7 +28,7 @@ SECRET_LENGTH = 32
 _BECH32_PREFIX = "suiprivkey"
 _HEXADECIMAL = re.compile(r"(0[xX])?[0-9a-fA-F]{64,66}|0[xX][0-9a-fA-F]*")
 
-# The BIP-32 path of the first key for each scheme. Sui uses the purposes 44, 54 and 74.
+# The BIP-32 path of the first key for each scheme. The purpose is 44, 54 or 74.
 _DERIVATION_PATHS = {
     SignatureScheme.ED25519: "m/44'/784'/0'/0'/0'",
     SignatureScheme.SECP256K1: "m/54'/784'/0'/0/0",
@@ -36,16 +37,16 @@ _DERIVATION_PATHS = {
 
 
 class Signer(Protocol):
-    """A signer for an address, such as a key in memory, a hardware wallet or a service."""
+    """A signer for one address, such as a key in memory, a hardware wallet or a service."""
 
     @property
     def address(self) -> Address:
-        """The address that the signer signs for."""
+        """The address for which the signer signs."""
 
     def sign(self, transaction: bytes) -> bytes:
         """Sign the BCS bytes of a `TransactionData`.
 
-        The result is the flag, signature and public key.
+        The result consists of the scheme's flag byte, the signature and the public key.
         """
 
 
@@ -64,32 +65,32 @@ class KeyPair:
 
     @classmethod
     def from_secret(cls, scheme: SignatureScheme, secret: bytes) -> "KeyPair":
-        """Return the key with these 32 secret bytes. Raises `key_invalid`."""
+        """Return the key pair of 32 secret bytes. Raises `key_invalid`."""
         if scheme not in _DERIVATION_PATHS or len(secret) != SECRET_LENGTH:
-            raise _bad_key("expected a scheme's flag and 32 bytes")
+            raise _bad_key("expected the flag byte of a signature scheme and 32 secret bytes")
         import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         entry = b64encode(bytes([scheme]) + secret).decode()
         try:
             _, public_key, _ = pysui_fastcrypto.keys_from_keystring(entry)
         except ValueError:
-            raise _bad_key(f"the bytes are not a secret of the scheme {scheme.name}") from None
+            raise _bad_key(f"the bytes are not a secret key of the scheme {scheme.name}") from None
         return cls(scheme, secret, bytes(public_key))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "KeyPair":
-        """Parse the flag of a signature scheme and a secret. Raises `key_invalid`."""
+        """Parse the flag byte of a signature scheme and a secret key. Raises `key_invalid`."""
         if not data or data[0] not in SignatureScheme._value2member_map_:
-            raise _bad_key("it does not start with the flag of a signature scheme")
+            raise _bad_key("the key does not start with the flag byte of a signature scheme")
         return cls.from_secret(SignatureScheme(data[0]), data[1:])
 
     @classmethod
     def from_keystore(cls, entry: str) -> "KeyPair":
-        """Parse an entry of a Sui keystore: base64 of flag and secret. Raises `key_invalid`."""
+        """Parse an entry of a Sui keystore: a flag and a secret in base64. Raises `key_invalid`."""
         try:
             data = b64decode(entry, validate=True)
         except (Base64Error, ValueError, TypeError):
-            raise _bad_key("it is not base64") from None
+            raise _bad_key("the key is not valid base64") from None
         return cls.from_bytes(data)
 
     @classmethod
@@ -100,7 +101,7 @@ class KeyPair:
         try:
             flag, _, secret = pysui_fastcrypto.decode_bech32(text, _BECH32_PREFIX)
         except ValueError:
-            raise _bad_key("it is not a suiprivkey: a character is wrong or missing") from None
+            raise _bad_key("the suiprivkey has a wrong or missing character") from None
         return cls.from_bytes(bytes([flag]) + bytes(secret))
 
     @classmethod
@@ -132,7 +133,7 @@ class KeyPair:
             return cls.from_bech32(text)
         if _HEXADECIMAL.fullmatch(text):
             raise _bad_key(
-                "it is hexadecimal and does not name its scheme."
+                "the key is hexadecimal and does not contain the signature scheme."
                 " Convert an Ed25519 key to a suiprivkey… with `sui keytool convert`"
             )
         return cls.from_mnemonic(text) if " " in text else cls.from_keystore(text)

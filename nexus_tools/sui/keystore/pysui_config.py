@@ -1,4 +1,4 @@
-"""The networks and keys of pysui, from its file or from a program's configuration object.
+"""The networks and keys of pysui, from pysui's file or a program's configuration object.
 
 `PysuiConfig.json` contains groups. Each group has a protocol, profiles (networks) and keys. Aliases
 and secrets are two lists in the same order. Source: pysui 1.5, `sui_common/config/confgroup.py`.
@@ -23,7 +23,7 @@ from nexus_tools.sui.support.text_file import without_byte_order_mark
 from nexus_tools.sui.types.address import Address
 
 _GRPC = 2
-_UNSPECIFIED = 3  # pysui chooses the protocol by the name of the group
+_UNSPECIFIED = 3  # the name of the group determines the protocol
 _GRPC_GROUP = "sui_grpc_config"
 
 
@@ -55,7 +55,7 @@ class _Group(Struct, frozen=True):
 
     @property
     def speaks_grpc(self) -> bool:
-        """Whether the URLs of the group's profiles are gRPC URLs."""
+        """Whether the URLs of the group's profiles are for gRPC."""
         is_grpc_by_name = self.protocol == _UNSPECIFIED and self.group_name == _GRPC_GROUP
         return is_grpc_by_name or self.protocol == _GRPC
 
@@ -73,7 +73,7 @@ class _PysuiConfig(Struct, frozen=True):
 
 
 class PysuiConfigFile:
-    """The contents of pysui's folder, `~/.pysui`. Without the folder, nothing is listed."""
+    """The contents of pysui's folder, `~/.pysui`. A missing folder counts as an empty folder."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "PysuiConfig.json"
@@ -94,7 +94,7 @@ class PysuiConfigFile:
         return tuple(dict.fromkeys(accounts))
 
     def key(self, address: Address) -> KeyPair:
-        """Return the key of one of the accounts."""
+        """Return the key of the account with this address."""
         return next(key for _, key in self._keys if key.address == address)
 
     def check_protocol(self, name: str) -> None:
@@ -110,7 +110,7 @@ class PysuiConfigFile:
             ValidationError(
                 "key_invalid",
                 f"{self.file}: the key {alias} of the group {group.group_name}: {key.message}",
-                hint="Correct or remove this key. The other keys of the file work.",
+                hint="Correct or remove this key. The other keys in the file are not affected.",
             )
             for group in self._config.groups
             for alias, key in group.read_keys()
@@ -138,7 +138,7 @@ class PysuiConfigFile:
             raise ValidationError(
                 "pysui_config_file_invalid",
                 f"{self.file}: {error}",
-                hint="Call `PysuiConfiguration()` to check whether pysui can read it.",
+                hint="Call `PysuiConfiguration()` to check whether pysui can read the file.",
             ) from None
 
 
@@ -165,7 +165,7 @@ def active_network(config: Any) -> Network:
 def _active_group(config: Any) -> _Group:
     try:
         return msgspec.convert(config.active_group, _Group, from_attributes=True)
-    except (AttributeError, ValueError) as error:  # pysui raises ValueError without an active group
+    except (AttributeError, ValueError) as error:  # pysui raises ValueError if no group is active
         raise UsageError(
             "pysui_config_invalid",
             f"expected a pysui configuration with an active group: {error}",
@@ -183,7 +183,7 @@ def _active_network(group: _Group) -> Network:
         raise NotFoundError(
             "network_unknown",
             f"pysui's group {group.group_name} does not have a profile {group.using_profile!r}",
-            hint="Choose one with `make_active(profile_name=…)`.",
+            hint="Select an existing profile with `make_active(profile_name=…)`.",
         )
     return _network(profile)
 
@@ -195,7 +195,7 @@ def _active_key(group: _Group) -> KeyPair:
     raise NotFoundError(
         "account_unknown",
         f"pysui's group {group.group_name} has no key for {group.using_address or 'any address'}",
-        hint="Choose one with `make_active(address=…)`.",
+        hint="Select an address that has a key with `make_active(address=…)`.",
     )
 
 
@@ -210,9 +210,9 @@ def _require_grpc(group: _Group, profile: str) -> None:
 
 
 def _network(profile: _Profile) -> Network:
-    """Return a profile's network. A URL without a scheme gets `https`.
+    """Return a profile's network. If the URL lacks a scheme, use `https`.
 
-    A faucet URL loses its path.
+    The path of the faucet's URL is removed.
     """
     url = profile.url if "://" in profile.url else f"https://{profile.url}"
     faucet = urlsplit(profile.faucet_url or "")

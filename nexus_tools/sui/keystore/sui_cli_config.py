@@ -1,8 +1,8 @@
-"""The networks and keys of the Sui CLI. This module reads its files but never writes them.
+"""The networks and keys of the Sui CLI, whose files this module reads but never writes.
 
 `client.yaml` contains the networks as `envs`, and the path of the keystore. The keystore and its
-file of aliases have the same format as those of `Wallet`. A full node serves gRPC at the same URL
-as JSON-RPC. Source: `sui-sdk/src/sui_client_config.rs`.
+alias file have the same format as the files of `Wallet`. A full node serves gRPC at the same URL as
+JSON-RPC. Source: `sui-sdk/src/sui_client_config.rs`.
 """
 
 from functools import cached_property
@@ -18,8 +18,8 @@ from nexus_tools.sui.network import NETWORKS, Network
 from nexus_tools.sui.support.text_file import read_text
 from nexus_tools.sui.types.address import Address
 
-# The URLs of a network started with `sui start`, whose faucet has another port. `sui client faucet`
-# assumes the same URLs.
+# The URLs of a network that `sui start` runs. The faucet of this network has another port. The
+# command `sui client faucet` makes the same assumption.
 _LOCAL_URLS = ("http://127.0.0.1:9000", "http://localhost:9000", "http://0.0.0.0:9000")
 _LOCAL_FAUCET_URL = "http://127.0.0.1:9123"
 
@@ -30,7 +30,7 @@ class _Env(Struct, frozen=True):
 
 
 class _Keystore(Struct, frozen=True):
-    """The path of the keystore. The other kind of keystore, `InMem`, does not outlive a process."""
+    """The path of the keystore. The other kind of keystore, `InMem`, is not stored in a file."""
 
     File: str | None = None
 
@@ -43,7 +43,7 @@ class _ClientYaml(Struct, frozen=True):
 class SuiCliConfig:
     """The contents of the Sui CLI's folder, `~/.sui/sui_config`.
 
-    Without the folder, nothing is listed.
+    If the folder is missing, it counts as an empty folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,7 +65,7 @@ class SuiCliConfig:
         return self._wallet.unreadable
 
     def key(self, address: Address) -> KeyPair:
-        """Return the key of one of the accounts."""
+        """Return the key of the account with this address."""
         return self._wallet.signer(address)
 
     @cached_property
@@ -87,7 +87,7 @@ class SuiCliConfig:
             raise ValidationError(
                 "sui_config_invalid",
                 f"{self.file}: {error}",
-                hint="Run `sui client envs` to check whether the Sui CLI can read it.",
+                hint="Run `sui client envs` to check whether the Sui CLI can read the file.",
             ) from None
 
 

@@ -1,13 +1,13 @@
 """Wallets: keystore files that the Sui CLI also reads and writes.
 
-The keystore is a JSON list of base64 entries. The file of aliases next to it is a JSON list of
+The keystore is a JSON list of base64 entries. The alias file next to the keystore is a JSON list of
 `{"alias", "public_key_base64"}` (`sui-keys/src/keystore.rs`). A third file contains the active
-address, and a fourth file the encrypted keys. The Sui CLI does not use these two files. All files
-have mode 0600. The files are replaced atomically and never written in place.
+address, and a fourth file contains the encrypted keys. The Sui CLI does not use the third and the
+fourth file. All files have mode 0600, and are always replaced atomically.
 
-The Sui CLI gets the name of the file of aliases by replacing the suffix of the keystore's name.
-Therefore, the name of a keystore must end in `.keystore`. Otherwise, two keystores could share a
-file of aliases.
+The Sui CLI replaces the suffix of the keystore's name to get the name of the alias file. Therefore,
+the name of a keystore must end with `.keystore`. Otherwise, two keystores could use the same alias
+file.
 """
 
 import json
@@ -36,7 +36,7 @@ from nexus_tools.sui.types.address import Address
 
 Key = TypeVar("Key")
 
-_ENTRY_HINT = "Correct or remove the entry. The other keys of the file work."
+_ENTRY_HINT = "Correct or remove the entry. The other keys in the file are not affected."
 _SUFFIX = ".keystore"
 _ACTIVE, _ALIASES, _ENCRYPTED = _COMPANIONS = (".active", ".aliases", ".encrypted")
 _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -59,9 +59,10 @@ class Account(Struct, frozen=True):
 class Wallet:
     """The keys of one keystore file. If the file is missing, the wallet has no keys.
 
-    Before an encrypted key signs, `passphrase` is called with the key's alias and returns its
-    passphrase. A `foreign` keystore belongs to another program. A foreign keystore may have any
-    name, and must only be read. Raises `keystore_name_invalid` or `wallet_invalid`.
+    Before an encrypted key signs, `passphrase` is called with the key's alias and must return the
+    key's passphrase. If `foreign` is True, the keystore belongs to another program. A foreign
+    keystore may have any name, and must not be changed. Raises `keystore_name_invalid` or
+    `wallet_invalid`.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Wallet:
         *,
         foreign: bool = False,
     ) -> None:
-        self._path = path.resolve()  # two links to a keystore share its lock and companions
+        self._path = path.resolve()  # all links to a keystore use the same lock
         if not foreign:
             _check_name(self._path)
         self._passphrase = passphrase or no_passphrase
@@ -88,7 +89,7 @@ class Wallet:
 
     @property
     def path(self) -> Path:
-        """The keystore file."""
+        """The path of the keystore file."""
         return self._path
 
     def place(self, account: Account) -> Path:
@@ -99,7 +100,7 @@ class Wallet:
 
     @property
     def unreadable(self) -> tuple[ValidationError, ...]:
-        """The errors of the unreadable entries, which stay unchanged in the file."""
+        """The errors for unreadable entries. Saving the file does not change these entries."""
         return self._unreadable
 
     def accounts(self) -> tuple[Account, ...]:
@@ -116,7 +117,7 @@ class Wallet:
         )
 
     def account(self, which: str | Address | None = None) -> Account:
-        """Return the account with this alias or address. Default: the active account.
+        """Return the account with an alias or address, or by default the active account.
 
         Raises `account_unknown` or `wallet_empty`.
         """
@@ -126,14 +127,14 @@ class Wallet:
     def signer(self, which: str | Address | None = None) -> KeyPair:
         """Return the key of an account.
 
-        Raises the errors of `account`. For an encrypted key, it also raises `passphrase_missing` or
-        `passphrase_wrong`.
+        Raises the errors of `account`. If the key is encrypted, this method also raises
+        `passphrase_missing` or `passphrase_wrong`.
         """
         key = self._keys[self._find(which)]
         return key if isinstance(key, KeyPair) else key.decrypt(self._passphrase(key.alias))
 
     def export(self, which: str | Address | None = None) -> str:
-        """Return an account's key as `suiprivkey…`, a secret. Do not store or log it."""
+        """Return an account's secret key as `suiprivkey…`. Do not store or log the result."""
         return self.signer(which).to_bech32()
 
     def _find(self, which: str | Address | None) -> Address:
@@ -142,14 +143,14 @@ class Wallet:
                 raise NotFoundError(
                     "wallet_empty",
                     f"the wallet {self._path} does not have a key",
-                    hint="Create one with `nexus-tools wallet new`, or import one.",
+                    hint="Create a key with `nexus-tools wallet new`, or import a key.",
                 )
             if self._active not in self._keys:
                 raise NotFoundError(
                     "account_unknown",
-                    f"the active key {self._active} of {self._path} is not among those that can be"
-                    " read",
-                    hint="Correct its entry, or choose another with `nexus-tools wallet use`.",
+                    f"the active key {self._active} of {self._path} cannot be read, or does not"
+                    " exist",
+                    hint="Correct its entry, or select another key with `nexus-tools wallet use`.",
                 )
             return self._active
         for account in self.accounts():
@@ -185,9 +186,9 @@ class Wallet:
     def add(
         self, key: KeyPair, alias: str | None = None, *, passphrase: str | None = None
     ) -> Account:
-        """Store a key, and make it the active key if it is the first.
+        """Store a key, and make it the active key if it is the first key.
 
-        With a passphrase, the key is stored encrypted.
+        If a passphrase is given, the key is encrypted.
 
         Raises:
             NexusError: `alias_invalid`, `alias_taken` or `passphrase_empty`; `key_exists` if the
@@ -206,14 +207,14 @@ class Wallet:
                 raise UsageError(
                     "key_exists",
                     f"the key is already in {self._path}, with the alias {self._aliases[address]}",
-                    hint="Change it with"
+                    hint="Change the alias with"
                     f" `nexus-tools wallet rename {self._aliases[address]} {alias}`.",
                 )
             elif passphrase is not None and isinstance(self._keys[address], KeyPair):
                 raise UsageError(
                     "key_unencrypted",
-                    f"the key {self._aliases[address]} is already in {self._path}, unencrypted",
-                    hint="Remove it with `nexus-tools wallet remove`, and import it again.",
+                    f"the key {self._aliases[address]} in {self._path} is not encrypted",
+                    hint="Remove the key with `nexus-tools wallet remove`, and import it again.",
                 )
             if self._active is None or (len(self._keys) == 1 and not self._unreadable):
                 self._active = address
@@ -241,20 +242,20 @@ class Wallet:
                 self._active = next(iter(self._keys), None)
 
     def check_alias(self, alias: str) -> str:
-        """Return the alias if it is valid and free. Raises `alias_invalid` or `alias_taken`."""
+        """Return the alias if it is valid and unused. Raises `alias_invalid` or `alias_taken`."""
         if not _ALIAS.fullmatch(alias):
             raise ValidationError(
                 "alias_invalid",
                 f"{alias[:80]!r} is not a valid alias",
-                hint="Use a letter, then at most 63 letters, digits, hyphens and underscores.",
+                hint="Use a letter, and then at most 63 letters, digits, hyphens and underscores.",
             )
         for address, used_alias in self._aliases.items():
             if used_alias == alias:
                 raise UsageError(
                     "alias_taken",
                     f"the alias {alias} belongs to your key {address}",
-                    hint="If you need this key, you already have it, so continue. Otherwise choose"
-                    " another alias. `nexus-tools wallet list` shows the aliases in use.",
+                    hint="To use the existing key, skip this command. Otherwise, choose another"
+                    " alias. `nexus-tools wallet list` shows the aliases in use.",
                 )
         return alias
 
@@ -269,7 +270,7 @@ class Wallet:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Lock the files and load them again. Save them after the block."""
+        """Lock the files and load the current data. Save the data when the block ends."""
         with locked(self._path):
             self._load()
             yield
@@ -294,7 +295,7 @@ class Wallet:
         self._active = self._load_active()
 
     def _load_active(self) -> Address | None:
-        """Return the stored active address, even if it has no key, or the first key's address."""
+        """Return the stored active address, even if its key is missing, or the first address."""
         path = self._beside(_ACTIVE)
         text = read_private(path).strip()
         if not text:
@@ -333,18 +334,18 @@ class Wallet:
 
 
 def _check_name(path: Path) -> None:
-    """Raise `keystore_name_invalid` if the name does not end in `.keystore`.
+    """Raise `keystore_name_invalid` if the name does not end with `.keystore`.
 
-    Two keystores with other suffixes could share the file of aliases.
+    Two keystores with other suffixes could use the same alias file.
     """
     if path.suffix == _SUFFIX:
         return
     hint = f"Rename the file to {path.name}{_SUFFIX}, and use that name."
     if path.suffix in _COMPANIONS:
-        hint = f"Use the name of its keystore, {path.with_suffix(_SUFFIX).name}."
+        hint = f"Use the keystore of this file, {path.with_suffix(_SUFFIX).name}."
     raise UsageError(
         "keystore_name_invalid",
-        f"{str(path)!r} is not a valid keystore: the name must end in {_SUFFIX}",
+        f"{str(path)!r} is not a valid keystore: the name must end with {_SUFFIX}",
         hint=hint,
     )
 
@@ -367,7 +368,7 @@ def _read_json(path: Path) -> list[Any]:
 def read_entries(
     values: Sequence[Any], read: Callable[[Any], Key], path: Path
 ) -> tuple[list[Key], list[Any], list[ValidationError]]:
-    """Parse entries of a key file. Return keys, unreadable entries, and the errors of these."""
+    """Parse entries of a key file. Return the keys, the unreadable entries, and their errors."""
     keys: list[Key] = []
     others: list[Any] = []
     errors: list[ValidationError] = []
@@ -382,7 +383,7 @@ def read_entries(
 
 
 def _aliases(values: list[Any]) -> dict[str, str]:
-    """Return aliases by public key. Skip unreadable entries, which affects only their aliases."""
+    """Return aliases by public key. Skip unreadable entries."""
     return {
         str(value["public_key_base64"]): str(value["alias"])
         for value in values
@@ -394,5 +395,5 @@ def _broken(path: Path) -> ValidationError:
     return ValidationError(
         "wallet_invalid",
         f"{path} is not a key file: expected a JSON list",
-        hint="Use another file, or restore this one from a backup.",
+        hint="Use another file, or restore the file from a backup.",
     )

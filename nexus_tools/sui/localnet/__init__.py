@@ -1,7 +1,7 @@
 """A local Sui network in one process, with the genuine framework and its own Move machine.
 
-`Localnet` is the network, `ThreadedLocalnet` runs it in a thread. Start reading with `localnet.py`,
-then `node/node.py`.
+`Localnet` is the network, and `ThreadedLocalnet` runs a network in a thread. Start reading with
+`localnet.py`, then `node/node.py`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class Localnet:
     """A network that runs between `start` and `stop`.
 
-    With `port` 0 the operating system chooses a free port. With a directory as `state`, the chain
-    outlives the process; without one, each start creates a new chain. `origin` is the framework and
-    the protocol version of a new chain. Only web pages from a loopback origin, or from an origin in
-    `sources`, may control the network.
+    If `port` is 0, the operating system chooses a free port. If `state` is a directory, the chain
+    outlives the process. If `state` is None, each start creates a new chain. `origin` is the
+    framework and the protocol version of a new chain. Only web pages from a loopback origin, or
+    from an origin in `sources`, may control the network.
 
     Use the network only in the thread whose event loop started it.
     """
@@ -142,7 +142,7 @@ class Localnet:
         return self.node.advance_clock(milliseconds).timestamp_ms
 
     def advance_epoch(self) -> int:
-        """End the epoch, start the next one, and return its number.
+        """End the epoch, start the next epoch, and return its number.
 
         Epochs never end by themselves.
 

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @validate_arguments
 class ThreadedLocalnet:
-    """A `Localnet` as a plain context manager. Any thread may call its methods."""
+    """A synchronous context manager for a `Localnet`. Any thread may call its methods."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class ThreadedLocalnet:
         return self.call(lambda localnet: localnet.advance_clock(milliseconds))
 
     def advance_epoch(self) -> int:
-        """End the epoch, start the next one, and return its number.
+        """End the epoch, start the next epoch, and return its number.
 
         Epochs never end by themselves.
         """

@@ -1,8 +1,8 @@
 """The types of declarations in a Move source.
 
-`doc` is the text of a declaration's doc comments, or empty. A type is its text in the source,
-without insignificant spaces. Tokens have their positions in the source, so that code can rewrite
-the source.
+`doc` is the text of a declaration's doc comments, or empty. A `type` is the text of a type in the
+source, without insignificant spaces. Tokens include their positions, so that a program can edit the
+source.
 """
 
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ from nexus_tools.sui.move_source.tokens import Token
 
 
 class Attribute(Struct, frozen=True):
-    """An attribute `name` or `name(key = value, ...)`. A key without a value has no value tokens.
+    """An attribute `name` or `name(key = value, ...)`. The value of a key is optional.
 
-    `tokens` are the attribute's own tokens. `group` is the start and end of the surrounding
+    `tokens` are the attribute's own tokens. `group` is the start and end position of the enclosing
     `#[...]`.
     """
 
@@ -33,7 +33,7 @@ _NOT_PUBLISHED = frozenset({"test", "random_test", "test_only", "mode", "spec_on
 
 
 def is_unpublished(attributes: Iterable[Attribute]) -> bool:
-    """Return whether attributes mark an item as only for tests or proofs."""
+    """Return whether an item with these attributes is used only in tests or proofs."""
     return any(attribute.name in _NOT_PUBLISHED for attribute in attributes)
 
 
@@ -77,7 +77,7 @@ class SourceEnum(Struct, frozen=True):
 
 
 class SourceConstant(Struct, frozen=True):
-    """A constant. `value` has the tokens of its expression."""
+    """A constant. `value` contains the tokens of the constant's expression."""
 
     name: str
     doc: str
@@ -96,8 +96,8 @@ class SourceParameter(Struct, frozen=True):
 class SourceFunction(Struct, frozen=True):
     """A function or a macro. `visibility` is empty, or text such as `public` or `public(package)`.
 
-    `body` has the tokens from `{` to `}`, and is empty for a native function. `name_token` has the
-    position of the function. `entry_token` is the word `entry`, or None.
+    `body` contains the tokens from `{` to `}`, and is empty for a native function. `name_token` is
+    the token of the function's name. `entry_token` is the token `entry`, or None.
     """
 
     name: str
@@ -125,7 +125,7 @@ _Item = SourceStruct | SourceEnum | SourceConstant | SourceFunction | SourceImpo
 
 
 class SourceModule(Struct, frozen=True):
-    """A module. `address` is a name or a number. Inside an `address` block, `address` is empty."""
+    """A module. `address` is a name, a number, or empty inside an `address` block."""
 
     address: str
     name: str
@@ -139,12 +139,12 @@ class SourceModule(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """The path `address::name`, or only the name if the address is empty."""
+        """The path `address::name`, or only the module's name if its address is empty."""
         return f"{self.address}::{self.name}" if self.address else self.name
 
     @property
     def all_attributes(self) -> tuple[Attribute, ...]:
-        """The attributes of the module and its items, in no particular order."""
+        """The attributes of the module and of its items. Their order is not defined."""
         items: list[_Item] = [*self.structs, *self.enums, *self.constants]
         items += [*self.functions, *self.imports]
         return (*self.attributes, *(attribute for item in items for attribute in item.attributes))

@@ -1,7 +1,7 @@
 """The parser of the declarations in a Move source.
 
-The parser accepts any text, and skips text that is not a declaration. Expressions are not parsed,
-because a body is only the tokens between brackets.
+The parser accepts any text, and skips text that is not a declaration. Expressions are not parsed.
+The body of a function is a list of the tokens between brackets.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ class _Reader:
         return self._text(-1)
 
     def _until(self, *ends: str) -> Sequence[Token]:
-        """Return the tokens before the next end. Ends inside brackets do not count."""
+        """Return the tokens before the next token in `ends`, ignoring those inside brackets."""
         start = self._position
         while self._text() and self._text() not in ends:
             self._pass()
@@ -183,7 +183,7 @@ class _Reader:
         if self._text() in _BRACKETS:
             bracket = self._text()
             fields = _fields(bracket, self._bracketed())
-            if bracket == "(" and self._text() == "has":  # without `has`, the `;` may be missing
+            if bracket == "(" and self._text() == "has":  # without `has`, `;` may be missing
                 words += [token.text for token in self._until(";")]
         return SourceStruct(
             name,
@@ -249,7 +249,7 @@ class _Reader:
         return self._tokens[start : self._position]
 
     def _type_parameters(self) -> tuple[str, ...]:
-        """Return the names in the `<...>` at the current position, or none if it is missing."""
+        """Return the names in the `<...>` at the current position, or () without a `<`."""
         if self._text() != "<":
             return ()
         start, depth = self._position + 1, 0
@@ -309,7 +309,7 @@ def _field(tokens: Sequence[Token]) -> SourceField:
 
 
 def _after_attributes(tokens: Sequence[Token]) -> tuple[int, str]:
-    """Return the index of the name after attributes, and the text of the comments before it."""
+    """Return the index of the first token after attributes, and the doc comments before it."""
     index, docs = 0, []
     while index < len(tokens):
         docs.append(tokens[index].doc)

@@ -23,7 +23,7 @@ _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
 
 class Token(Struct, frozen=True):
-    """A token, which is a word, a `::`, a sign or a literal, with its start and end.
+    """A token, which is a word, a `::`, a symbol or a literal, with its start and end position.
 
     `doc` is the text of the doc comments between the previous token and this token.
     """
@@ -54,7 +54,7 @@ def _tokens(source: str) -> Iterator[Token]:
 
 
 def _after_block(source: str, position: int) -> int:
-    """Return the end of a block comment, which may contain block comments."""
+    """Return the end position of a block comment, which may contain other block comments."""
     depth = 1
     while depth:
         edge = _BLOCK_EDGE.search(source, position)
@@ -68,7 +68,7 @@ def _after_block(source: str, position: int) -> int:
 def _block_doc(comment: str) -> str:
     """Return the text of a doc comment in `/**` and `*/`, or "" for any other comment.
 
-    The asterisks before the lines are removed.
+    The asterisks at the starts of lines are removed.
     """
     if not _BLOCK_DOC.match(comment):
         return ""
@@ -99,8 +99,9 @@ def closing(tokens: Sequence[Token], position: int) -> int:
 def split(tokens: Sequence[Token]) -> list[list[Token]]:
     """Split tokens at the commas outside all brackets, including the angle brackets of types.
 
-    For example, `a: Map<K, V>, f: |u8| -> u8, c` has three parts. The comma in `Map<K, V>` is
-    between angle brackets, and the `>` of the arrow `->` does not close a bracket.
+    For example, `a: Map<K, V>, f: |u8| -> u8, c` is split into three parts. The comma in `Map<K,
+    V>` does not split because it is between angle brackets. The `>` of the arrow `->` does not
+    close a bracket.
     """
     parts: list[list[Token]] = [[]]
     depth = 0
@@ -115,5 +116,5 @@ def split(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _is_arrow(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether the `>` at an index ends the `->` of a lambda's type."""
+    """Return whether the `>` at an index is part of the `->` in a lambda's type."""
     return index > 0 and tokens[index - 1].text == "-"

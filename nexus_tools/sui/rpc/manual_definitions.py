@@ -24,9 +24,9 @@ REFLECTION_FILES = tuple(
     f"{package.replace('.', '/')}/reflection.proto" for package in REFLECTION_PACKAGES
 )
 
-# A field is written as `number type`, `number repeated type` or `number optional type`. A leading
-# `|` adds the field to the message's oneof. A type that is not a scalar is a message of the
-# package.
+# The keys are field names. A field is written as `number type`, `number repeated type` or `number
+# optional type`. A leading `|` adds the field to the message's oneof. A type that is not a scalar
+# type is the name of a message in the same package.
 _Fields = Mapping[str, str]
 
 _HEALTH: dict[str, _Fields] = {

@@ -1,4 +1,4 @@
-"""The procedures of the gRPC interface, and its message classes, which are created at run time."""
+"""The procedures and message classes of the gRPC interface, which are created at run time."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -36,16 +36,16 @@ SUI_PACKAGE = "sui.rpc.v2"
 SUI_FILE = "sui/rpc/v2.proto"
 STATUS_FILE = "google/rpc/status.proto"
 WELL_KNOWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2)
-"""The modules of the protobuf files that the other files depend on."""
+"""The modules of the well-known protobuf files on which the other files depend."""
 
 SHIPPED = (
     Path(__file__).with_name("status.binpb"),
     Path(__file__).with_name("sui_rpc_v2.binpb"),
 )
-"""The descriptors of `STATUS_FILE` and `SUI_FILE`, each a `FileDescriptorProto`.
+"""The files with the descriptors of `STATUS_FILE` and `SUI_FILE`.
 
-`scripts/pysui_definitions.py` writes these files, because reading pysui's code at each start would
-take 15 ms.
+Each file contains a `FileDescriptorProto`. `scripts/pysui_definitions.py` writes these files,
+because reading the descriptors from pysui's code at each start would take 15 ms.
 """
 
 
@@ -94,7 +94,7 @@ class Messages(Struct, frozen=True):
 
 @cache
 def load_messages() -> Messages:
-    """Return the message classes and procedures, which are created once per process."""
+    """Return the message classes and procedures. They are created once per process."""
     pool = DescriptorPool()
     for file in _definitions():
         pool.AddSerializedFile(file)
@@ -106,7 +106,7 @@ def load_messages() -> Messages:
 def _definitions() -> Iterator[bytes]:
     """Yield the serialized descriptors of files.
 
-    A file comes after the files that it depends on.
+    The files that a file depends on precede that file.
     """
     for module in WELL_KNOWN:
         yield module.DESCRIPTOR.serialized_pb

@@ -1,4 +1,4 @@
-"""User signatures of a key, a passkey or a multisig, and the addresses that they sign for."""
+"""User signatures by a key, a passkey or a multisig, and the addresses of their signers."""
 
 from nexus_tools.sui.signature.ecdsa import is_valid_ecdsa_digest_signature, sign_ecdsa_digest
 from nexus_tools.sui.signature.key_signature import KeySignature

@@ -1,7 +1,7 @@
 """ECDSA over secp256k1 and secp256r1. The larger of the two possible values of s is rejected.
 
-Sources: `secp256k1` and `secp256r1` of `fastcrypto`; for the orders of the curves, SEC 2, sections
-2.4.1 and 2.4.2.
+Sources: the modules `secp256k1` and `secp256r1` of `fastcrypto`. The orders of the curves are from
+SEC 2, sections 2.4.1 and 2.4.2.
 """
 
 import hashlib
@@ -42,8 +42,8 @@ def is_valid_ecdsa_digest_signature(
         key = ec.EllipticCurvePublicKey.from_encoded_point(
             getattr(ec, _CURVES[scheme])(), public_key
         )
-        # `Prehashed` only checks the length of a digest, which is the same for Keccak-256 and
-        # SHA-256.
+        # `Prehashed` only checks the length of the digest. Keccak-256 and SHA-256 digests have
+        # the same length.
         algorithm = ec.ECDSA(utils.Prehashed(SHA256()))
         key.verify(utils.encode_dss_signature(r, s), digest, algorithm)
     except (InvalidSignature, ValueError):

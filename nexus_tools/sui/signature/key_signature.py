@@ -1,4 +1,4 @@
-"""Signatures of one key, which consist of a flag, 64 bytes of signature and the public key.
+"""Signatures of one key: the flag byte of the scheme, a 64-byte signature, and the public key.
 
 Source: `sui-types/src/crypto.rs`.
 """
@@ -32,7 +32,7 @@ class KeySignature(Struct, frozen=True):
     def parse(cls, data: bytes) -> "KeySignature":
         """Parse a serialized signature of one key. Raises `signature_malformed`."""
         if not data or data[0] not in KEY_SCHEMES:
-            raise malformed("a signature of one key must begin with the flag byte of its scheme")
+            raise malformed("a signature of one key must start with the flag byte of its scheme")
         scheme = SignatureScheme(data[0])
         expected = 1 + SIGNATURE_LENGTH + PUBLIC_KEY_LENGTHS[scheme]
         if len(data) != expected:
@@ -47,7 +47,7 @@ class KeySignature(Struct, frozen=True):
         return key_address(self.scheme, self.public_key)
 
     def verify(self, digest: bytes) -> None:
-        """Check the signature of a message's digest. Raises `signature_invalid`."""
+        """Check the signature against the digest of a message. Raises `signature_invalid`."""
         if verifies(self.scheme, self.public_key, self.signature, digest):
             return
         if not is_public_key(self.scheme, self.public_key):

@@ -1,6 +1,6 @@
 """Multisigs: signatures of several keys for one address.
 
-Source: `sui-types/src/multisig.rs`, including its rules and the wording of its rejections.
+The rules and the error messages are from `sui-types/src/multisig.rs`.
 """
 
 from base64 import b64encode
@@ -48,14 +48,17 @@ _CURVE_NAMES = {
 
 
 class MemberSignature(Struct, frozen=True):
-    """The signature of one member. For a key, it is only r || s or R || s."""
+    """The signature of one member. If the member is a key, the signature is r || s or R || s."""
 
     scheme: SignatureScheme
     signature: bytes
 
 
 class MultiSig(Struct, frozen=True):
-    """A multisig. Bit i of `bitmap` is set if member i signed. `signatures` are in member order."""
+    """A multisig signature. Bit i of `bitmap` is set if member i signed.
+
+    `signatures` are in the order of the members.
+    """
 
     signatures: tuple[MemberSignature, ...]
     bitmap: int
@@ -63,12 +66,12 @@ class MultiSig(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "MultiSig":
-        """Parse a serialized multisig: a flag, and BCS bytes in the current or the legacy form.
+        """Parse a serialized multisig: a flag byte, and BCS bytes in the current or legacy format.
 
         Raises `signature_malformed`.
         """
         if data[:1] != bytes([SignatureScheme.MULTISIG]):
-            raise malformed("a multisig must begin with the flag byte 3")
+            raise malformed("a serialized multisig must start with the flag byte 3")
         try:
             return MULTISIG.decode(data[1:])
         except BcsError as error:
@@ -79,7 +82,7 @@ class MultiSig(Struct, frozen=True):
 
     @classmethod
     def combine(cls, public_key: MultiSigPublicKey, signatures: Iterable[bytes]) -> "MultiSig":
-        """Combine the members' serialized signatures of one message, which may be in any order.
+        """Combine the members' serialized signatures of one message, given in any order.
 
         Raises:
             NexusError: `multisig_invalid`; `multisig_not_enough` if the weight of the signatures is
@@ -92,14 +95,14 @@ class MultiSig(Struct, frozen=True):
             key, signature = _part(data)
             if key not in keys or keys.index(key) in found:
                 raise ValidationError(
-                    "multisig_invalid", "a signer is not a member, or has signed twice"
+                    "multisig_invalid", "a signer is not a member, or a member has signed twice"
                 )
             found[keys.index(key)] = signature
         weight = sum(public_key.members[index].weight for index in found)
         if weight < public_key.threshold:
             raise ValidationError(
                 "multisig_not_enough",
-                f"the signatures have weight {weight}, expected at least {public_key.threshold}",
+                f"the total weight is {weight}, expected at least {public_key.threshold}",
                 hint="Add the signatures of more members.",
             )
         parts = tuple(signature for _, signature in sorted(found.items(), key=lambda item: item[0]))
@@ -114,7 +117,7 @@ class MultiSig(Struct, frozen=True):
         return self.public_key.address()
 
     def verify(self, digest: bytes) -> None:
-        """Check the signatures of a message's digest and their weight.
+        """Check the members' signatures against a message's digest, and check their total weight.
 
         Raises `signature_invalid`.
         """
@@ -145,7 +148,7 @@ class MultiSig(Struct, frozen=True):
 
 
 def _part(data: bytes) -> tuple[tuple[SignatureScheme, bytes], MemberSignature]:
-    """Return the scheme and public key of a serialized signature, and its form in a multisig."""
+    """Return a signature's scheme and public key, and its representation in a multisig."""
     if data[:1] == bytes([SignatureScheme.PASSKEY]):
         passkey = Passkey.parse(data)
         part = MemberSignature(SignatureScheme.PASSKEY, data)
@@ -171,7 +174,7 @@ def _problem_of_member(
 ) -> str | None:
     """Return the reason why a member's signature is invalid, or None.
 
-    The scheme of the signature, not that of the member, determines how to read the member's key.
+    The member's key is parsed by the scheme of the signature, not by the scheme of the member.
     """
     if signature.scheme is SignatureScheme.PASSKEY:
         return _problem_of_passkey(member, signature.signature, digest)

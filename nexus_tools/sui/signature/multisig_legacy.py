@@ -1,7 +1,7 @@
-"""The legacy binary form of multisigs, which nodes still accept.
+"""The legacy binary format of multisigs, which nodes still accept.
 
-The legacy form has a roaring bitmap, and keys as text. A bitmap of at most ten members has one
-container with a list of numbers, so other bitmaps are rejected. Sources:
+The legacy format contains a roaring bitmap, and keys in base64. A bitmap of at most ten members has
+one container with a list of numbers, so other bitmaps are rejected. Sources:
 `sui-types/src/multisig_legacy.rs`, and the RoaringFormatSpec for the bitmap.
 """
 
@@ -21,14 +21,15 @@ from nexus_tools.sui.signature.scheme import SignatureScheme
 T = TypeVar("T")
 
 _COOKIE_WITHOUT_RUNS = 12346
-_HEADER = struct.Struct("<IIHHI")  # cookie, containers; of the container: key, size - 1, offset
+_HEADER = struct.Struct("<IIHHI")  # cookie, containers, and the container's key, size - 1, offset
 _MEMBERS = vector(record((string, u8)))
 
 
 def read_legacy(signatures: Codec[T], data: bytes) -> tuple[T, int, MultiSigPublicKey] | None:
     """Return the signatures, bitmap and public key, or None if the bytes are not a legacy multisig.
 
-    `signatures` is the codec of the members' signatures, which have the current form.
+    `signatures` is the codec of the members' signatures, which have the same format as in a current
+    multisig.
     """
     codec = record((signatures, byte_vector, _MEMBERS, u16))
     try:
@@ -40,24 +41,24 @@ def read_legacy(signatures: Codec[T], data: bytes) -> tuple[T, int, MultiSigPubl
 
 
 def _member(text: str, weight: int) -> MultiSigMember:
-    """Return a member, given the base64 of its flag and public key. Raises `ValueError`."""
+    """Parse a member from its flag byte and public key in base64. Raises `ValueError`."""
     data = b64decode(text, validate=True)
     scheme = SignatureScheme(data[0] if data else SignatureScheme.MULTISIG)
     curve = SignatureScheme.SECP256R1 if scheme is SignatureScheme.PASSKEY else scheme
     if curve not in KEY_SCHEMES or not is_public_key(curve, data[1:]):
-        raise ValueError("not a public key")
+        raise ValueError("the bytes are not a public key")
     return MultiSigMember(scheme, data[1:], weight)
 
 
 def _bitmap(roaring: bytes) -> int:
-    """Convert a roaring bitmap to an integer with one bit per number.
+    """Convert a roaring bitmap to an integer with a bit for each number in the bitmap.
 
     Raises `ValueError`, or `struct.error` if the bitmap is truncated.
     """
     cookie, containers, key, last, _ = _HEADER.unpack_from(roaring)
     if cookie != _COOKIE_WITHOUT_RUNS or containers != 1 or key or last >= MAX_MEMBERS:
-        raise ValueError("not a bitmap of members")
+        raise ValueError("the bytes are not a bitmap of members")
     numbers = struct.unpack_from(f"<{last + 1}H", roaring, _HEADER.size)
     if max(numbers) >= MAX_MEMBERS:
-        raise ValueError("not a member")
+        raise ValueError("the bitmap contains a number that is not a member")
     return sum(1 << number for number in set(numbers))

@@ -24,7 +24,7 @@ from nexus_tools.sui.types.digest import blake2b256
 
 MAX_MEMBERS = 10
 
-# The order is the order of the variants of `PublicKey` and `CompressedSignature`.
+# The schemes are in the order of the variants of `PublicKey` and `CompressedSignature`.
 MEMBER_SCHEMES = (
     SignatureScheme.ED25519,
     SignatureScheme.SECP256K1,
@@ -37,7 +37,7 @@ MEMBER_SCHEMES = (
 class MultiSigMember(Struct, frozen=True):
     """A member: a public key and a weight from 1 to 255.
 
-    The public key of zkLogin is an issuer and an address seed.
+    For zkLogin, the public key consists of an issuer and an address seed.
     """
 
     scheme: SignatureScheme
@@ -68,7 +68,7 @@ class MultiSigPublicKey(Struct, frozen=True):
         return public_key
 
     def address(self) -> Address:
-        """Return the address that the members sign for together."""
+        """Return the address for which the members sign together."""
         parts = [bytes([SignatureScheme.MULTISIG]), self.threshold.to_bytes(2, "little")]
         for member in self.members:
             parts += [bytes([member.scheme]), member.public_key, bytes([member.weight])]
@@ -82,7 +82,7 @@ class MultiSigPublicKey(Struct, frozen=True):
         if len(keys) < len(self.members):
             return "duplicate key"
         if not all(_is_well_formed(member) for member in self.members):
-            return "expected weights between 1 and 255 and keys of the right length"
+            return "expected weights between 1 and 255, and keys of the length for their scheme"
         if not 1 <= self.threshold <= sum(member.weight for member in self.members):
             return "expected a threshold between 1 and the total weight of the members"
         return None

@@ -45,12 +45,12 @@ class Passkey(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "Passkey":
-        """Parse a serialized signature, which is a flag and BCS bytes.
+        """Parse a serialized passkey signature, which consists of a flag byte and BCS bytes.
 
         Raises `signature_malformed`.
         """
         if data[:1] != bytes([SignatureScheme.PASSKEY]):
-            raise malformed("a passkey's signature must begin with the flag byte 6")
+            raise malformed("a passkey signature must start with the flag byte 6")
         try:
             authenticator_data, client_data_json, key_signature = _AUTHENTICATOR.decode(data[1:])
         except BcsError as error:
@@ -71,7 +71,7 @@ class Passkey(Struct, frozen=True):
         return key_address(SignatureScheme.PASSKEY, self.public_key)
 
     def verify(self, digest: bytes) -> None:
-        """Check the signature of a message's digest. Raises `signature_invalid`."""
+        """Check the signature against a message's digest. Raises `signature_invalid`."""
         if self.challenge != digest:
             raise rejection_error("Invalid challenge")
         client_data_hash = hashlib.sha256(self.client_data_json.encode()).digest()
@@ -91,7 +91,7 @@ def _check_key_signature(signed: KeySignature) -> None:
 
 
 def _challenge(client_data_json: str) -> bytes:
-    """Return the challenge in the client data, whose type must be `webauthn.get`."""
+    """Return the challenge in the client data. The type of the data must be `webauthn.get`."""
     data = _client_data(client_data_json)
     if data["type"] != "webauthn.get":
         raise malformed("Invalid client data type")
@@ -108,7 +108,7 @@ def _challenge(client_data_json: str) -> bytes:
 
 
 def _client_data(text: str) -> dict[str, Any]:
-    """Parse `CollectedClientData`. Additional members are allowed, but duplicates are not."""
+    """Parse `CollectedClientData`. Unknown members are allowed, but duplicate members are not."""
     try:
         data = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Signature schemes: their flags, the signed bytes, key addresses, and signature errors.
+"""Signature schemes: flag bytes, intents, addresses of keys, and errors of signatures.
 
 Sources: `sui-types/src/{crypto,error}.rs` and `shared-crypto/src/intent.rs`.
 """
@@ -17,7 +17,7 @@ PERSONAL_MESSAGE_INTENT = b"\x03\0\0"
 
 
 class SignatureScheme(IntEnum):
-    """A signature scheme. The value is its flag byte."""
+    """A signature scheme. The value is the scheme's flag byte."""
 
     ED25519 = 0
     SECP256K1 = 1

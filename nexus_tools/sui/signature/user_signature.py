@@ -1,4 +1,4 @@
-"""A user signature of any scheme, which signs a transaction or a message.
+"""User signatures of any scheme, for transactions and messages.
 
 Source: `GenericSignature` of `sui-types/src/signature.rs`.
 """
@@ -28,7 +28,7 @@ class Authenticator(Protocol):
         """
 
     def verify(self, digest: bytes, /) -> None:
-        """Check the signature of a message's digest. Raises `signature_invalid`."""
+        """Check the signature against a message's digest. Raises `signature_invalid`."""
 
 
 _PARSERS: dict[int, Callable[[bytes], Authenticator]] = {
@@ -50,12 +50,12 @@ class UserSignature(Struct, frozen=True):
     @classmethod
     @lru_cache(maxsize=16)  # each signature is parsed several times
     def parse(cls, data: bytes) -> "UserSignature":
-        """Parse a serialized signature, which is a flag and the data of its scheme.
+        """Parse a serialized signature, which consists of a flag byte and the data of its scheme.
 
         Raises `signature_malformed`.
         """
         if not data or data[0] not in _PARSERS:
-            raise malformed("it does not begin with the flag of a scheme that users sign with")
+            raise malformed("a user signature must start with the flag byte of its scheme")
         return cls(SignatureScheme(data[0]), _PARSERS[data[0]](data))
 
     def address(self) -> Address:
@@ -63,5 +63,5 @@ class UserSignature(Struct, frozen=True):
         return self.authenticator.address()
 
     def verify(self, message: bytes) -> None:
-        """Check the signature of `message`, an intent and BCS bytes. Raises `signature_invalid`."""
+        """Check the signature of an intent message in BCS. Raises `signature_invalid`."""
         self.authenticator.verify(blake2b256(message))

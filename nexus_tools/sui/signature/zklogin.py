@@ -26,12 +26,12 @@ class ZkLogin(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "ZkLogin":
-        """Parse a serialized signature, which is a flag and BCS bytes.
+        """Parse a serialized zkLogin signature, which consists of a flag byte and BCS bytes.
 
         Raises `signature_malformed`.
         """
         if data[:1] != bytes([SignatureScheme.ZK_LOGIN]):
-            raise malformed("a zkLogin signature must begin with the flag byte 5")
+            raise malformed("a zkLogin signature must start with the flag byte 5")
         try:
             inputs, max_epoch, key_signature = _AUTHENTICATOR.decode(data[1:])
         except BcsError as error:
@@ -44,12 +44,12 @@ class ZkLogin(Struct, frozen=True):
         raise zklogin_unsupported_error()
 
     def verify(self, _digest: bytes, /) -> None:
-        """Raise `signature_invalid`, because proofs of zkLogin are not verified."""
+        """Raise `signature_invalid`, because zkLogin proofs are not verified."""
         raise zklogin_unsupported_error()
 
 
 def zklogin_unsupported_error() -> NotAllowedError:
-    """Return the error for every use of zkLogin."""
+    """Return the error for a zkLogin signature."""
     return rejection_error(
-        "zkLogin is not supported on this network; sign with a key, a passkey or a multisig"
+        "zkLogin is not supported on this network: sign with a key, a passkey or a multisig"
     )

@@ -1,4 +1,4 @@
 """Small modules that do not depend on Sui. All packages of `nexus_tools` can use them.
 
-Examples are text files, units, logs, argument checks and untrusted text.
+For example, the modules handle text files, units, logs, argument checks and untrusted text.
 """

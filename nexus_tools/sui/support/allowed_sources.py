@@ -1,8 +1,9 @@
-"""The check of `Host` and `Origin` headers for local HTTP servers.
+"""A check of `Host` and `Origin` headers for local HTTP servers.
 
-A browser allows any web page to send requests to a server on this machine. The header `Origin` has
-the page's origin. With DNS rebinding, the host name of a page resolves to a loopback address. The
-page's requests then count as same-origin, and only the header `Host` shows the foreign name.
+A browser allows any web page to send requests to a server on this machine. The header `Origin`
+contains the page's origin. In a DNS rebinding attack, the host name of a page resolves to a
+loopback address. The page's requests then count as same-origin, and only the header `Host` shows
+the attacker's host name.
 """
 
 from collections.abc import Iterable
@@ -22,9 +23,9 @@ class AllowedSources(Struct, frozen=True):
     """The host names of a server, and the origins of web pages that may use the server.
 
     Loopback names and IP addresses are always allowed as hosts, because DNS rebinding needs another
-    name. Pages of loopback origins are always allowed, because developers serve their own pages
-    there. Write a host as `name` for any port, or as `name:port`. Write an origin as
-    `https://name[:port]`.
+    name. Pages from loopback origins are always allowed, because they are the developer's own
+    pages. A host is written as `name`, which allows any port, or as `name:port`. An origin is
+    written as `https://name[:port]`.
     """
 
     hosts: frozenset[str] = frozenset()
@@ -32,14 +33,14 @@ class AllowedSources(Struct, frozen=True):
 
     @classmethod
     def of(cls, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Self:
-        """Create the allowed sources from hosts and origins as users write them."""
+        """Create the allowed sources from hosts and origins that a user entered."""
         host_names = (host.lower().removesuffix(":*") for host in hosts)
         return cls(
             frozenset(host_names), frozenset(origin.lower().rstrip("/") for origin in origins)
         )
 
     def refusal(self, host: str | None, origin: str | None) -> str | None:
-        """Return the reason to refuse a request with these headers, and a remedy, or None."""
+        """Return why a request with these headers is refused and how to allow it, or None."""
         if not self.allows_host((host or "").lower()):
             header = one_line(host or "", _MAX_SHOWN)
             return (
@@ -49,7 +50,7 @@ class AllowedSources(Struct, frozen=True):
         if origin is not None and not self._allows_origin(origin.lower()):
             header = one_line(origin, _MAX_SHOWN)
             return (
-                f"pages of the origin {header!r} are not allowed:"
+                f"web pages from the origin {header!r} are not allowed:"
                 " start the server with --allow-origin ORIGIN"
             )
         return None
@@ -71,10 +72,10 @@ _UNNAMED = AllowedSources()
 
 @lru_cache(64)
 def is_local_host(host: str) -> bool:
-    """Return whether a `Host` header names this machine by an address or a loopback name.
+    """Return whether a `Host` header contains an IP address or a loopback name.
 
-    A loopback server without configured hosts refuses all other hosts, because requests with them
-    come from web pages.
+    A loopback server without configured hosts must refuse all other hosts, because requests with
+    other hosts come from web pages.
     """
     return _UNNAMED.allows_host(host.lower())
 
@@ -95,7 +96,7 @@ def _is_address(name: str) -> bool:
 
 
 def _name(url: str) -> str | None:
-    """Return the host of a URL, or None if the URL has more than a scheme, a host and a port."""
+    """Return the host of a URL, or None if the URL is not just a scheme, a host and a port."""
     try:
         parts = urlsplit(url)
         has_port = parts.port is None or parts.port >= 0

@@ -1,7 +1,7 @@
 """Runtime checks of the arguments of public functions, for callers without a type checker.
 
-The annotations define the expected types. The checks include the contents of lists and mappings,
-and the fields of our dataclasses.
+The annotations define the expected types. The contents of lists and mappings, and the fields of our
+dataclasses, are also checked.
 """
 
 import builtins
@@ -25,17 +25,17 @@ _PACKAGE = __name__.partition(".")[0]
 
 _HINTS = {
     "Address": 'Use Address.parse_whole("0x…") for text.',
-    "Document": "Use read_document for text, or the document() of a Workflow.",
-    "PublishedWorkflow": "Use `await nexus.workflows.get(fqn)` to find it by its FQN.",
+    "Document": "Parse text with read_document, or call the method document() of a Workflow.",
+    "PublishedWorkflow": "Use `await nexus.workflows.get(fqn)` to find a workflow by its FQN.",
     "Timing": "For example: Timing(Plan.Every(3_600_000, first_at_ms, None), None).",
-    "Tool": "Use `await nexus.tools.get(fqn)` to find it by its FQN.",
-    "ToolDefinition": "Use the definition(url) of a function with @tool, or ToolDefinition.parse"
-    " for a document.",
+    "Tool": "Use `await nexus.tools.get(fqn)` to find a tool by its FQN.",
+    "ToolDefinition": "Call definition(url) of a function with the decorator @tool, or"
+    " ToolDefinition.parse for a document.",
 }
 
 
 class _Mismatch(NamedTuple):
-    """A value of the wrong type. `place` is a path such as `leaders` or `tools.price_mist`."""
+    """A value of the wrong type, and its path `place`, such as `leaders` or `tools.price_mist`."""
 
     place: str
     value: object
@@ -107,14 +107,14 @@ def _resolved(annotation: Any, names: dict[str, Any]) -> Any:
 
 
 class _KnownNames(dict[str, Any]):
-    """The names of a module. A name that only type checkers import is `Any` at run time."""
+    """The names in a module. A name that is imported only for type checkers becomes `Any`."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, Any)
 
 
 def _mismatches(value: Any, kind: Any, path: str) -> Iterator[_Mismatch]:
-    """Yield the mismatches of a value and, if it is one of our dataclasses, of its fields."""
+    """Yield the type errors of a value and, if it is one of our dataclasses, of its fields."""
     if not _matches(value, kind):
         yield _Mismatch(path, value, kind)
         return
@@ -128,7 +128,7 @@ def _mismatches(value: Any, kind: Any, path: str) -> Iterator[_Mismatch]:
 
 @cache
 def _fields(record: type) -> tuple[tuple[str, Any], ...]:
-    """Return the names and types of a class's fields, or nothing if the class is not ours."""
+    """Return the names and types of a class's fields, or () for a class of another package."""
     if not record.__module__.startswith(_PACKAGE):
         return ()
     if is_dataclass(record):
@@ -140,7 +140,7 @@ def _fields(record: type) -> tuple[tuple[str, Any], ...]:
 
 
 def _matches(value: Any, kind: Any) -> bool:
-    """Return whether a value has a type. An integer must also be in the range of u64."""
+    """Return whether a value matches a type. An integer must also be in the range of u64."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, UnionType):
         return any(_matches(value, member) for member in inner)
@@ -156,7 +156,7 @@ def _matches(value: Any, kind: Any) -> bool:
 
 
 def _contents_match(value: Any, origin: Any, inner: Sequence[Any]) -> bool:
-    """Return whether the contents of a list or mapping have the right types. Text is not a list."""
+    """Return whether the contents of a list or mapping match the types. A text is not a list."""
     if origin is Sequence:
         if isinstance(value, str | bytes):
             return False

@@ -1,32 +1,32 @@
 """The verification of Ed25519 signatures by the rules of ZIP 215, which Sui uses.
 
-Points may have small order, or an encoding of y beyond the prime. s must be reduced. The equation
-is multiplied by the cofactor. Sui's own `fastcrypto` verifies, because OpenSSL has other rules.
-Source: ZIP 215 (zips.z.cash/zip-0215).
+Points may have small order, and the encoding of y may exceed the prime. The scalar s must be
+reduced. The verification equation includes the cofactor. This module uses Sui's own library
+`fastcrypto`, because OpenSSL follows other rules. Source: ZIP 215 (zips.z.cash/zip-0215).
 """
 
 from base64 import b64encode
 
 KEY_LENGTH, SIGNATURE_LENGTH = 32, 64
 
-_FLAG = 0  # the flag of the Ed25519 scheme
+_FLAG = 0  # the flag byte of the Ed25519 scheme
 _ANY_SIGNATURE = bytes(SIGNATURE_LENGTH)
-# The neutral element of the curve, which is R in a signature with s = 0.
+# The neutral element of the curve. In a signature with s = 0, R is the neutral element.
 _IDENTITY = (1).to_bytes(KEY_LENGTH, "little")
 
 
 def verify_ed25519(public_key: bytes, signature: bytes, message: bytes) -> bool:
-    """Return whether a signature is valid. If an argument is malformed, return False."""
+    """Return whether a signature is valid. The result is False for malformed arguments."""
     return len(signature) == SIGNATURE_LENGTH and _verify(public_key, signature, message) is True
 
 
 def is_ed25519_key(public_key: bytes) -> bool:
-    """Return whether the bytes are a point on the curve."""
+    """Return whether a public key is a point on the curve."""
     return _verify(public_key, _ANY_SIGNATURE, b"") is not None
 
 
 def has_small_order(public_key: bytes) -> bool:
-    """Return whether a key is a point of small order, for which anyone can forge signatures."""
+    """Return whether a public key is a point of small order, so anyone can forge signatures."""
     return verify_ed25519(public_key, _IDENTITY + bytes(KEY_LENGTH), b"")
 
 

@@ -1,7 +1,7 @@
 """Structured logging, which is silent until the program configures structlog.
 
-Packages log with `get_logger`, because structlog itself prints to stdout until it is configured.
-Our own programs call `log_to_stderr`.
+Packages use `get_logger` because structlog itself prints to stdout until it is configured. Our own
+programs call `log_to_stderr`.
 """
 
 import os
@@ -24,12 +24,13 @@ class Logger:
         self._name = name
 
     def bind(self, **values: Any) -> Any:
-        """Return a structlog logger with the current configuration and with `values` in its events.
+        """Return a structlog logger that adds `values` to its events.
 
-        Reading the configuration takes time, so use the result for many events.
+        The logger uses the current configuration. Reading the configuration takes time, so use the
+        same logger for many events.
         """
-        # Do not import structlog, which is slow. A program that configured it has already imported
-        # it.
+        # Do not import structlog, because the import is slow. A program that configured structlog
+        # has already imported it.
         structlog = sys.modules.get("structlog")
         if structlog is None or not structlog.is_configured():
             return _SILENT
@@ -52,7 +53,7 @@ class Logger:
         self.bind().error(event, **values)
 
     def exception(self, event: str, **values: Any) -> None:
-        """Log a failure with the exception that is being handled."""
+        """Log a failure with the exception that the caller is handling."""
         self.bind().exception(event, **values)
 
 
@@ -74,7 +75,7 @@ def get_logger(name: str) -> Logger:
 
 
 def error_summary(error: BaseException) -> str:
-    """Return an exception's type and location. The message is omitted: it may contain a secret."""
+    """Return an exception's type and location, but not its message, which may contain a secret."""
     frames = extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return type(error).__name__ + place
@@ -88,16 +89,16 @@ def colors_disabled() -> bool:
 def is_json(form: str | None) -> bool:
     """Return whether events are written as JSON.
 
-    By default, they are if stderr is not a terminal.
+    By default, events are written as JSON if stderr is not a terminal.
     """
     return form == "json" or (form is None and not sys.stderr.isatty())
 
 
 def log_to_stderr(form: str | None = "json", *, again: bool = True, details: bool = False) -> None:
-    """Write events to stderr as `text` or `json`. None means text on a terminal, and else JSON.
+    """Write events to stderr as `text` or `json`. None means text on a terminal, or else JSON.
 
-    With `details`, events for developers are included. With `again=False`, nothing changes if the
-    program has already configured structlog.
+    If `details` is True, the output includes events for developers. If `again` is False and the
+    program has already configured structlog, this function does nothing.
     """
     import logging  # noqa: PLC0415 - not needed only to log
 
@@ -136,7 +137,7 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
 def _displayable(_: Any, __: str, event: Any) -> Any:
     """Replace control characters in untrusted text, for output on a terminal.
 
-    JSON output does not need it, because JSON escapes control characters.
+    JSON output does not need this function, because JSON escapes control characters.
     """
     for key, value in event.items():
         if isinstance(value, str):

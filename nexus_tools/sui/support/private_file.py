@@ -1,4 +1,4 @@
-"""Private files, which only their owner can read, and which are replaced atomically."""
+"""Private files, which only the owner can read, and which are replaced atomically."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from nexus_tools.sui.support.text_file import read_text
 
 try:
     import fcntl
-except ImportError:  # on Windows, concurrent changes of one wallet are not prevented
+except ImportError:  # Windows, where files are not locked
     fcntl = None  # type: ignore[assignment]  # checked before its only use
 
 
@@ -24,7 +24,7 @@ def read_private(path: Path) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a text to a file of mode 0600. An existing file is replaced atomically."""
+    """Write text to a file of mode 0600. An existing file is replaced atomically."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -51,18 +51,18 @@ def create_private(path: Path, text: str) -> None:
 
 
 def _sync_names(folder: Path) -> None:
-    """Flush a directory, so that the names of new files survive a power loss (POSIX only)."""
+    """Flush a directory (POSIX only), so that new file names survive a power loss."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
-            with suppress(OSError):  # some network file systems do not support this for a folder
+            with suppress(OSError):  # some network file systems cannot flush a directory
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
 
 def is_exposed(path: Path) -> bool:
-    """Return whether a file exists and other users than its owner may access it."""
+    """Return whether a file exists and users other than its owner may access it."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def is_exposed(path: Path) -> bool:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock file for `path` during the block. Other processes wait for it."""
+    """Lock `path` with a lock file until the block ends. Other processes wait for the lock."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.lock").open("w") as lock:
         if fcntl is not None:

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 
 def suggestion(word: str, known: Iterable[str], *, otherwise: str = "", cutoff: float = 0.6) -> str:
-    """Return `Did you mean network?` with the closest known word, or `otherwise` if none is close.
+    """Return `Did you mean WORD?` with the closest known word, or else `otherwise`.
 
-    `cutoff` is the minimum similarity of the words, as a ratio of `difflib`. The ratio is 1 for
-    equal words, and 0 for words without a common letter.
+    `cutoff` is the minimum similarity of the two words, computed by `difflib`. The similarity is 1
+    for equal words, and 0 for words without a common letter.
     """
     from difflib import get_close_matches  # noqa: PLC0415 - takes 5 ms and is rarely needed
 
@@ -16,6 +16,6 @@ def suggestion(word: str, known: Iterable[str], *, otherwise: str = "", cutoff: 
 
 
 def with_suggestion(message: str, word: str, known: Iterable[str]) -> str:
-    """Return the message, followed by `Did you mean network?` if a known word is close."""
+    """Return a message, followed by `Did you mean WORD?` if a known word is similar."""
     question = suggestion(word, known)
     return f"{message} {question}" if question else message

@@ -1,4 +1,4 @@
-"""The encoding ULEB128, with seven bits per byte. BCS uses it for lengths and variant numbers."""
+"""The encoding ULEB128, with seven bits per byte. BCS uses ULEB128 for lengths and variants."""
 
 
 def write_uleb128(value: int, out: bytearray) -> None:
@@ -10,7 +10,7 @@ def write_uleb128(value: int, out: bytearray) -> None:
 
 
 def encode_uleb128(value: int) -> bytes:
-    """Encode a non-negative number."""
+    """Encode a non-negative number as ULEB128."""
     out = bytearray()
     write_uleb128(value, out)
     return bytes(out)

@@ -13,7 +13,7 @@ from nexus_tools.sui.errors import UsageError
 MIST_PER_SUI = 1_000_000_000
 _MAX = 2**64 - 1  # amounts and times are u64 on chain
 
-# The units, from the largest to the smallest. The last spelling of a unit is printed.
+# The units of durations, from the largest to the smallest. The formatters use the last spelling.
 _SPANS_MS = (
     (86_400_000, ("d",)),
     (3_600_000, ("h",)),
@@ -46,7 +46,7 @@ def format_sui_argument(mist: int) -> str:
 
 
 def parse_sui(text: str) -> int:
-    """Parse an amount in SUI, such as `1`, `0.25` or `12 345 SUI`. Return it in MIST.
+    """Parse an amount in SUI, such as `1`, `0.25` or `12 345 SUI`, and return it in MIST.
 
     Raises `amount_invalid`.
     """
@@ -62,7 +62,7 @@ def parse_sui(text: str) -> int:
     if len(fraction) > 9:
         message = f"{text[:80]!r} has more than nine decimals"
         raise UsageError(
-            "amount_invalid", message, hint="The smallest amount is 1 MIST, 0.000000001 SUI."
+            "amount_invalid", message, hint="The smallest amount is 1 MIST (0.000000001 SUI)."
         )
     mist = int(whole.replace(" ", "")) * MIST_PER_SUI + int(fraction)
     if mist > _MAX:
@@ -91,7 +91,7 @@ def parse_gas_price(text: str | None) -> int | None:
 
 
 def duration(milliseconds: int) -> str:
-    """Format a duration in its largest unit and the next, such as `6 d 23 h`, `1 d` or `500 ms`."""
+    """Format a duration in its two largest units, such as `6 d 23 h`, `1 d` or `500 ms`."""
     remainder = milliseconds
     counts: list[tuple[int, str]] = []
     for size, spellings in _SPANS_MS:
@@ -102,13 +102,13 @@ def duration(milliseconds: int) -> str:
 
 
 def format_duration_argument(milliseconds: int) -> str:
-    """Format a duration as one word for a command, such as `7d` or `6d23h`. Round up."""
+    """Format a duration, rounded up, as one word for a command, such as `7d` or `6d23h`."""
     sizes = [size for size, _ in _SPANS_MS if milliseconds >= size][:2] or [1]
     return duration(-(-milliseconds // sizes[-1]) * sizes[-1]).replace(" ", "")
 
 
 def _round_up(milliseconds: int) -> str:
-    """Format a waiting time. If it is longer than a second, it is rounded up to whole seconds."""
+    """Format a waiting time. A time of more than one second is rounded up to whole seconds."""
     return duration(milliseconds + -milliseconds % 1_000 if milliseconds > 1_000 else milliseconds)
 
 
@@ -148,19 +148,19 @@ def parse_timeout(text: str) -> int:
 def utc(time_ms: int, now_ms: int | None = None) -> str:
     """Format a time, given in ms since 1970, such as `2026-11-28 09:14 UTC`.
 
-    With `now_ms`, add the remaining time, as in `2026-11-28 09:14 UTC (in 6 d 23 h)`.
+    If `now_ms` is set, add the remaining time, as in `2026-11-28 09:14 UTC (in 6 d 23 h)`.
     """
     wait = "" if now_ms is None or now_ms >= time_ms else f" (in {_round_up(time_ms - now_ms)})"
     return f"{_written(time_ms, '%Y-%m-%d %H:%M UTC')}{wait}"
 
 
 def format_utc_seconds(time_ms: int) -> str:
-    """Format a time, given in ms since 1970, with seconds. Use it for sequences of events."""
+    """Format a time, given in ms since 1970, with seconds, for example for a list of events."""
     return _written(time_ms, "%Y-%m-%d %H:%M:%S UTC")
 
 
 def ago(milliseconds: int) -> str:
-    """Format the age of an event, such as `9 s ago`. After one second, it is in whole seconds."""
+    """Format the age of an event, such as `9 s ago`, in whole seconds if it exceeds a second."""
     remainder = milliseconds % 1_000 if milliseconds > 1_000 else 0
     return f"{duration(milliseconds - remainder)} ago"
 
@@ -178,7 +178,7 @@ def _written(time_ms: int, form: str) -> str:
 def count(number: int, noun: str, several: str = "") -> str:
     """Format a count, such as `1 tool` or `2 tools`.
 
-    Pass the plural if it does not just add an s.
+    If the plural is irregular, pass the plural as `several`.
     """
     return f"{number} {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
 
@@ -189,8 +189,9 @@ def count(number: int, noun: str, several: str = "") -> str:
 def in_words(record: Mapping[str, Any]) -> dict[str, Any]:
     """Format the values of a record for users.
 
-    `…_mist` becomes SUI. `…_at_ms` and `time_ms` become times, and other `…_ms` durations. The keys
-    lose these suffixes.
+    A value with a key `…_mist` is formatted in SUI. A value with a key `…_at_ms` or `time_ms` is
+    formatted as a time, and with another key `…_ms` as a duration. These suffixes are removed from
+    the keys.
     """
     return dict(_in_words(key, value) for key, value in record.items())
 

@@ -2,8 +2,8 @@
 
 Names, descriptions and messages on chain can contain any characters. Some characters control a
 terminal, or reverse the order of the displayed text. Other characters hide text that a language
-model still reads. All code that displays untrusted text uses these functions. JSON output keeps the
-exact data.
+model still reads. All code that displays untrusted text must use the functions of this module. JSON
+output contains the exact data.
 """
 
 import json
@@ -15,11 +15,11 @@ _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U0001d173-\U0001d17a\U000e0100-\U000e01ef]"
 )
-# Emoji and several scripts join letters with these characters. The text is readable without them.
+# Emoji and several scripts join characters with these joiners. Text is readable without joiners.
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 _WITHOUT_JOINERS = str.maketrans("", "", _JOINERS)
 _LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-# Characters that are markup anywhere, at the start of a line, or in a bare link.
+# Characters that Markdown interprets anywhere, at the start of a line, or in a plain URL.
 _MARKUP = re.compile(
     r"[\\`*_\[\]<>&~|@!$]|^[#+=-]|(?<=^\d)[.)]|(?<=^\d\d)[.)]|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
@@ -35,9 +35,9 @@ def is_displayable(text: str) -> bool:
 def one_line(text: str, limit: int | None = None) -> str:
     """Return a text on one line, without invisible characters or characters that control output.
 
-    Line ends and tabs become spaces. A sequence of other removed characters becomes one U+FFFD, so
-    that the reader notices the change. A text of more than `limit` characters is cut, and ends with
-    `…`.
+    Line ends and tabs become spaces. Each sequence of other removed characters is replaced by one
+    U+FFFD, so that the reader notices the change. A text of more than `limit` characters is
+    truncated and ends with `…`.
     """
     if is_displayable(text) and (limit is None or len(text) <= limit):
         return text
@@ -45,7 +45,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def many_lines(text: str, limit: int | None = None) -> str:
-    """Return a text cleaned as by `one_line`, but keep its line ends as line feeds."""
+    """Clean each line of a text like `one_line`, and join the lines with line feeds."""
     lines = _LINE_ENDS.sub("\n", text).split("\n")
     return _cut("\n".join(map(one_line, lines)), limit)
 
@@ -53,8 +53,8 @@ def many_lines(text: str, limit: int | None = None) -> str:
 def escaped_json(text: str) -> str:
     """Return a JSON text in which escapes replace the characters that `one_line` removes.
 
-    The JSON value stays the same, because these characters only occur in strings. Line ends between
-    values are kept.
+    The JSON value stays the same, because these characters only occur in strings. Line feeds
+    between values are not replaced.
     """
     if is_displayable(text.replace("\n", "")):
         return text

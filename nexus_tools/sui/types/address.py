@@ -11,8 +11,8 @@ ADDRESS_LENGTH = 32
 class Address(bytes):
     """The 32-byte address of an account, an object or a package.
 
-    An `Address` is a `bytes` object and equals its bytes. `str()` returns the canonical text, which
-    is `0x` and 64 hexadecimal digits.
+    An `Address` is a `bytes` object and is equal to a `bytes` object with the same bytes. `str()`
+    returns the canonical text, which is `0x` and 64 hexadecimal digits.
     """
 
     __slots__ = ()
@@ -28,7 +28,7 @@ class Address(bytes):
 
     @classmethod
     def of(cls, number: int) -> Self:
-        """Return the address with a number. For example, `Address.of(2)` is `0x2`."""
+        """Return the address whose integer value is `number`: `Address.of(2)` is `0x2`."""
         return cls(number.to_bytes(ADDRESS_LENGTH, "big"))
 
     @classmethod
@@ -44,9 +44,9 @@ class Address(bytes):
 
     @classmethod
     def parse_whole(cls, text: str) -> Self:
-        """Parse `0x` and exactly 64 digits. Use it for the address of a recipient.
+        """Parse `0x` and exactly 64 digits. Use this method for the address of a recipient.
 
-        `parse` accepts an address that has lost a digit as a different address. Raises
+        If a digit of an address is missing, `parse` accepts the text as a different address. Raises
         `address_invalid`.
         """
         address = cls.parse(text)
@@ -55,7 +55,7 @@ class Address(bytes):
             raise ValidationError(
                 "address_invalid",
                 f"{text!r} has {digits} digits, expected {2 * ADDRESS_LENGTH}",
-                hint="Compare it with the original. Leading zeros are part of the address.",
+                hint="Compare the address with the original. Do not omit leading zeros.",
             )
         return address
 

@@ -1,8 +1,8 @@
-"""Address balances, which are funds of an address that are not in a coin.
+"""Address balances, which are funds of an address that do not belong to a coin object.
 
 Each balance is a dynamic field of the accumulator root 0xacc. The owner and the type of the funds
-determine the ID of the field. A transaction uses funds by a *withdrawal*, which is an input, or by
-a *coin reservation*, which is listed among the gas coins. Source:
+determine the ID of the field. A transaction can use the funds in two ways. A *withdrawal* is an
+input of the transaction. A *coin reservation* is listed among the gas coins. Source:
 `sui-types/src/{accumulator_root,accumulator_event,funds_accumulator,coin_reservation}.rs`, and
 `FundsWithdrawalArg` in `transaction.rs`.
 """
@@ -54,13 +54,13 @@ def coin_type_of(funds: TypeTag) -> TypeTag | None:
 
 
 def accumulator_id(owner: Address, funds: TypeTag) -> Address:
-    """Return the ID of the dynamic field for an owner's funds. The field may not exist."""
+    """Return the ID of the dynamic field for an owner's funds. The field need not exist."""
     key_type = accumulator_key_tag(funds)
     return dynamic_field_id(ACCUMULATOR_ROOT, TYPE_TAG.encode(key_type), owner)
 
 
 def address_balance(value: Object) -> AddressBalance | None:
-    """Return the address balance in an object, or None if the object is not an address balance."""
+    """Return the address balance that an object contains, or None for any other object."""
     if value.owner != _OF_THE_ROOT or not isinstance(value.data, MoveObject):
         return None
     key_type, value_type = value.data.type.type_params
@@ -80,7 +80,8 @@ def address_balance(value: Object) -> AddressBalance | None:
 class FundsWithdrawal(Struct, frozen=True):
     """A transaction input that can withdraw at most `amount` from an address balance.
 
-    `type` is the coin type. `source` is 0 for the sender's balance, and 1 for the sponsor's.
+    `type` is the coin type. `source` is 0 for the sender's balance, and 1 for the sponsor's
+    balance.
     """
 
     amount: int
@@ -89,13 +90,13 @@ class FundsWithdrawal(Struct, frozen=True):
 
 
 def withdrawal_tag(coin_type: TypeTag) -> StructTag:
-    """Return the Move type of a withdrawal input for a coin type."""
+    """Return the Move type of a withdrawal input with a coin type."""
     funds = balance_tag(coin_type)
     return StructTag(SUI_FRAMEWORK, "funds_accumulator", "Withdrawal", (funds,))
 
 
 def _only_variant(codec: Codec[T]) -> Codec[T]:
-    """Return a codec of an enum with one variant, so the number 0 precedes the value."""
+    """Return a codec of an enum with one variant, whose value follows the variant number 0."""
 
     def read(data: bytes, position: int) -> tuple[T, int]:
         if data[position]:
@@ -121,9 +122,9 @@ FUNDS_WITHDRAWAL = struct(
 
 # --- Coin reservations
 
-# A coin reservation has the form of a coin reference: ID, version and digest. The ID is the ID of
-# the balance, XORed with the chain ID, so a reservation is valid for one chain. The 32 bytes of the
-# digest contain the rest. For example, the digest for 5 SUI in epoch 7 is
+# A coin reservation is encoded as a coin reference: ID, version and digest. The ID is the ID of the
+# balance XOR the chain ID, so a reservation is valid for one chain. The digest contains the amount,
+# the epoch and a fixed suffix. For example, the digest for 5 SUI in epoch 7 is
 #
 #     00f2052a01000000  07000000  acacacacacacacacacacacacacacacacacacacac
 #     amount (u64)      epoch     a suffix that no hash is expected to have
@@ -133,10 +134,10 @@ _NO_VERSION = 0
 
 
 class CoinReservation(Struct, frozen=True):
-    """A reservation of `amount` from the balance `accumulator`.
+    """A reservation of `amount` from the address balance with the ID `accumulator`.
 
-    A reservation is valid in `epoch` and the next epoch. Clients list it among the gas coins, so
-    the gas coin also contains the reserved funds.
+    A reservation is valid in `epoch` and the next epoch. Clients list the reservation among the gas
+    coins, so the merged gas coin includes the reserved funds.
     """
 
     accumulator: Address

@@ -1,4 +1,4 @@
-"""Checkpoints. Each contains executed transactions, and the digest of the previous checkpoint.
+"""Checkpoints, which contain executed transactions and the digest of the previous checkpoint.
 
 Source: `sui-types/src/messages_checkpoint.rs`.
 """
@@ -60,7 +60,7 @@ class EndOfEpochData(Struct, frozen=True):
 class CheckpointSummary(Struct, frozen=True):
     """The header of a checkpoint.
 
-    Validators sign it, and the next checkpoint contains its digest.
+    Validators sign this header, and the next checkpoint contains its digest.
     """
 
     epoch: int
@@ -99,9 +99,9 @@ class CheckpointContents(Struct, frozen=True):
 
 
 class SignedTransactionDigests(Struct, frozen=True):
-    """A transaction in a checkpoint. `digests` are those of the transaction and its effects.
+    """A transaction in a checkpoint. `digests` are the transaction digest and effects digest.
 
-    If a signature was made for an alias, the version of the signer's aliases is paired with it.
+    A signature by an address alias is paired with the version of the signer's aliases.
     """
 
     digests: tuple[Digest, Digest]

@@ -1,7 +1,7 @@
 """The clock, which is the shared object 0x6.
 
-The type of the clock is `0x2::clock::Clock { id: UID, timestamp_ms: u64 }`. So the clock's 40 BCS
-bytes are the ID (32 bytes) and the time (u64, little-endian).
+The type of the clock is `0x2::clock::Clock { id: UID, timestamp_ms: u64 }`. Therefore, the clock's
+40 BCS bytes are the ID (32 bytes) and the time (u64, little-endian).
 """
 
 from nexus_tools.sui.bcs import u64

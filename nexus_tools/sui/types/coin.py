@@ -1,7 +1,7 @@
 """Coins. The type of a coin is `0x2::coin::Coin<T>`.
 
-A coin has the fields `id: UID` and `balance: Balance<T> { value: u64 }`. So the 40 BCS bytes of a
-coin are the ID (32 bytes) and the balance (u64, little-endian).
+A coin has the fields `id: UID` and `balance: Balance<T> { value: u64 }`. Therefore, the 40 BCS
+bytes of a coin are the ID (32 bytes) and the balance (u64, little-endian).
 """
 
 from nexus_tools.sui.bcs import u64

@@ -19,7 +19,8 @@ _PLACES = {character: place for place, character in enumerate(_ALPHABET)}
 class Digest(bytes):
     """The 32-byte digest of a transaction, effects, events, an object version or a checkpoint.
 
-    A `Digest` is a `bytes` object and equals its bytes. `str()` returns base58.
+    A `Digest` is a `bytes` object and is equal to a `bytes` object with the same bytes. `str()`
+    returns base58.
     """
 
     __slots__ = ()
@@ -42,7 +43,7 @@ class Digest(bytes):
             raise ValidationError(
                 "digest_invalid",
                 f"{text[:80]!r} is not a valid digest",
-                hint="Use 32 bytes in base58: 43 or 44 characters.",
+                hint="Use 32 bytes in base58, which are 43 or 44 characters.",
             ) from None
 
     def __str__(self) -> str:
@@ -63,7 +64,7 @@ def base58_encode(data: bytes) -> str:
 
 
 def base58_decode(text: str) -> bytes:
-    """Decode base58 of at most 64 characters. Raises `KeyError` for an invalid character."""
+    """Decode base58 text of at most 64 characters. Raises `KeyError` for an invalid character."""
     if len(text) > 64:
         raise KeyError(text[:80])
     number = 0
@@ -131,12 +132,12 @@ def checkpoint_contents_digest(contents: bytes) -> Digest:
 
 
 def created_object_id(transaction: bytes, number: int) -> Address:
-    """Return the ID of an object that a transaction creates. `number` counts them from 0."""
+    """Return the ID of an object that a transaction creates. Creation numbers start at 0."""
     return Address(blake2b256(b"\xf1", transaction, number.to_bytes(8, "little")))
 
 
 def dynamic_field_id(parent: bytes, key_type: bytes, key: bytes) -> Address:
-    """Return the ID of the dynamic field of `parent` with a key.
+    """Return the ID of the dynamic field with a key in the object `parent`.
 
     `key_type` are the BCS bytes of the key's type tag. `key` are the BCS bytes of the key.
     """

@@ -50,7 +50,7 @@ class GasCostSummary(Struct, frozen=True):
 
 
 class Absent(Struct, frozen=True):
-    """The state of an object that does not exist, before or after the transaction."""
+    """The state of an object that does not exist before or after the transaction."""
 
 
 class InputState(Struct, frozen=True):
@@ -76,7 +76,7 @@ class PackageWrite(Struct, frozen=True):
 
 
 class AccumulatorOperation(Enum):
-    """The direction of an address balance's change. Merge is a deposit, and split a withdrawal."""
+    """The direction of an address balance's change. MERGE is a deposit, SPLIT is a withdrawal."""
 
     MERGE = "merge"
     SPLIT = "split"
@@ -96,7 +96,7 @@ class AccumulatorPair(Struct, frozen=True):
 
 
 class AccumulatorEvents(Struct, frozen=True):
-    """The events that a transaction adds to a stream, as pairs of index and digest."""
+    """The events that a transaction adds to a stream, as pairs of an index and a digest."""
 
     events: tuple[tuple[int, Digest], ...]
 
@@ -105,9 +105,9 @@ AccumulatorValue = AccumulatorInteger | AccumulatorPair | AccumulatorEvents
 
 
 class AccumulatorWrite(Struct, frozen=True):
-    """A change of an address balance, or events for an event stream.
+    """A write to an accumulator: a change of an address balance, or events for an event stream.
 
-    `type` is the type of the funds, `0x2::balance::Balance<T>`.
+    For an address balance, `type` is `0x2::balance::Balance<T>`.
     """
 
     address: Address
@@ -123,12 +123,12 @@ class IdOperation(Enum):
     CREATED = "created"
     DELETED = "deleted"
 
-    # The default hash of an `Enum` is a Python function, which is slow.
+    # The default hash of an `Enum` is a slow Python function.
     __hash__ = object.__hash__
 
 
 class ObjectChange(Struct, frozen=True):
-    """The change of an object: its state before and after, and the change of its ID."""
+    """The change of an object: its state before and after the transaction, and its ID's change."""
 
     input: Absent | InputState
     output: Absent | ObjectWrite | PackageWrite | AccumulatorWrite
@@ -170,7 +170,7 @@ Unchanged = ReadOnlyRoot | MutateEnded | ReadEnded | Cancelled | PerEpochConfig
 class TransactionEffects(Struct, frozen=True):
     """The effects of a transaction (`TransactionEffectsV2`).
 
-    `changed_objects` and `dependencies` are sorted. `gas_object_index` is an index of
+    `changed_objects` and `dependencies` are sorted. `gas_object_index` is the gas coin's index in
     `changed_objects`.
     """
 
@@ -197,8 +197,8 @@ class TransactionEffects(Struct, frozen=True):
     def address_balance_change(self, owner: Address, coin_type: TypeTag) -> int:
         """Return the change of an address balance in the smallest unit, which is MIST for SUI.
 
-        The change includes gas that the address balance pays. A later checkpoint settles the
-        balance.
+        If the address balance pays the gas, the change includes the gas. The balance changes when a
+        later checkpoint settles the change.
         """
         funds, change = balance_tag(coin_type), 0
         for _, changed_object in self.changed_objects:

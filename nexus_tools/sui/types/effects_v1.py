@@ -1,4 +1,4 @@
-"""Transaction effects of version 1, from Sui's first year, and effects of either version.
+"""Transaction effects of version 1, from Sui's first year, and a codec for both versions.
 
 Source: `sui-types/src/effects/{mod,effects_v1}.rs`.
 """
@@ -23,8 +23,8 @@ OwnedReference = tuple[ObjectReference, Owner]
 class TransactionEffectsV1(Struct, frozen=True):
     """The effects of a transaction (`TransactionEffectsV1`).
 
-    `modified_at_versions` are the IDs and previous versions of modified objects. `mutated` includes
-    `gas_object`.
+    `modified_at_versions` contains the IDs and previous versions of modified objects. `mutated`
+    includes `gas_object`.
     """
 
     status: ExecutionStatus

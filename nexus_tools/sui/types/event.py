@@ -1,9 +1,8 @@
 """Events that Move code emits, and the event streams that the chain commits to.
 
-The chain commits to the events of a stream in their order. The head of a stream is a dynamic field
-of the accumulator root 0xacc. For each checkpoint, the head absorbs the Merkle root of the
-checkpoint's events. Source: `sui-types/src/{event,accumulator_root}.rs`, `merkle.rs` of
-`fastcrypto`.
+The chain commits to the ordered list of a stream's events. The head of a stream is a dynamic field
+of the accumulator root 0xacc. At each checkpoint, the Merkle root of the checkpoint's events is
+added to the head. Source: `sui-types/src/{event,accumulator_root}.rs`, `merkle.rs` of `fastcrypto`.
 """
 
 from collections.abc import Iterable
@@ -17,7 +16,7 @@ from nexus_tools.sui.types.type_tag import STRUCT_TAG, StructTag
 
 
 class Event(Struct, frozen=True):
-    """An event that a module emitted. `contents` are the BCS bytes of its struct."""
+    """An event that a module emitted. `contents` are the BCS bytes of the event's struct."""
 
     package: Address
     module: str
@@ -32,7 +31,7 @@ EVENTS: Codec[tuple[Event, ...]] = vector(EVENT)
 # --- Streams
 
 EVENT_STREAM_HEAD = StructTag(SUI_FRAMEWORK, "accumulator_settlement", "EventStreamHead")
-"""The type of stream heads. Pass it to `accumulator_id` to compute the ID of a stream's head."""
+"""The type of stream heads. `accumulator_id` computes a head's ID from this type."""
 
 _LEAF, _INNER = b"\0", b"\1"
 _EMPTY = bytes(DIGEST_LENGTH)
@@ -51,12 +50,12 @@ _COMMITMENT: Codec[EventCommitment] = struct(EventCommitment, u64, u64, u64, DIG
 
 
 def event_digest(event: Event) -> Digest:
-    """Return the digest of an event in a stream, which is the hash of only the BCS bytes."""
+    """Return the digest of an event in a stream: the hash of its BCS bytes without a prefix."""
     return Digest(blake2b256(EVENT.encode(event)))
 
 
 def merkle_root(commitments: Iterable[EventCommitment]) -> bytes:
-    """Return the Merkle root of a checkpoint's event commitments, which must be in order."""
+    """Return the Merkle root of a checkpoint's event commitments, in their order on the chain."""
     level = [blake2b256(_LEAF, _COMMITMENT.encode(commitment)) for commitment in commitments]
     while len(level) > 1:
         if len(level) % 2:

@@ -1,6 +1,6 @@
 """The outcome of a transaction's execution: success, or an error.
 
-The number of an error is its index in the enum of the source. Source:
+The number of an error is its variant's index in Sui's enum. Source:
 `sui-types/src/execution_status.rs`.
 """
 
@@ -30,9 +30,9 @@ from nexus_tools.sui.types.address import ADDRESS, Address
 
 
 class MoveLocation(Struct, frozen=True):
-    """A location in a function. `package` is an original ID.
+    """A location in a function. `package` is the original ID of a package.
 
-    `function` is an index of definitions.
+    `function` is the index of the function's definition in the module.
     """
 
     package: Address
@@ -50,7 +50,7 @@ class MoveAbort(Struct, frozen=True):
 
 
 class ArgumentErrorKind(IntEnum):
-    """The kind of an error of a command's argument (`CommandArgumentError`)."""
+    """The kind of error of a command's argument (`CommandArgumentError`)."""
 
     TYPE_MISMATCH = 0
     INVALID_BCS_BYTES = 1
@@ -74,7 +74,7 @@ class ArgumentErrorKind(IntEnum):
 
 
 class CommandArgumentError(Struct, frozen=True):
-    """An error of an argument of the failed command. `data` are the indices that the kind has."""
+    """An error in an argument of the failed command. `data` are indices that depend on `kind`."""
 
     argument: int
     kind: ArgumentErrorKind
@@ -82,21 +82,21 @@ class CommandArgumentError(Struct, frozen=True):
 
 
 class TypeArgumentErrorKind(IntEnum):
-    """The kind of an error of a type argument."""
+    """The kind of error of a type argument."""
 
     TYPE_NOT_FOUND = 0
     CONSTRAINT_NOT_SATISFIED = 1
 
 
 class TypeArgumentError(Struct, frozen=True):
-    """An error of a type argument of the failed command. `argument` is the index."""
+    """An error in the type argument with the index `argument` of the failed command."""
 
     argument: int
     kind: TypeArgumentErrorKind
 
 
 class UpgradeErrorKind(IntEnum):
-    """The kind of a reason why a package cannot be upgraded (`PackageUpgradeError`)."""
+    """The kind of error that prevents the upgrade of a package (`PackageUpgradeError`)."""
 
     UNABLE_TO_FETCH_PACKAGE = 0
     NOT_A_PACKAGE = 1
@@ -114,7 +114,7 @@ class PackageUpgradeError(Struct, frozen=True):
 
 
 class ErrorKind(IntEnum):
-    """The kind of a reason why a transaction failed (`ExecutionFailureStatus`)."""
+    """The kind of error that made a transaction fail (`ExecutionFailureStatus`)."""
 
     INSUFFICIENT_GAS = 0
     INVALID_GAS_OBJECT = 1
@@ -176,7 +176,7 @@ class Success(Struct, frozen=True):
 
 
 class ExecutionFailure(Struct, frozen=True):
-    """The status of a failed transaction, which paid only gas.
+    """The status of a failed transaction, whose only effect is the payment of gas.
 
     `command` is the failed command's index.
     """
@@ -189,7 +189,7 @@ ExecutionStatus = Success | ExecutionFailure
 
 
 def _numbered(name: str, kinds: type[IntEnum], payloads: dict[Any, Codec[Any]]) -> tuple[Any, Any]:
-    """Return the reader and the writer of an enum whose values are pairs of kind and payload."""
+    """Return reader and writer of an enum whose values are pairs of a kind and a payload."""
 
     def read(data: bytes, position: int) -> tuple[tuple[Any, Any], int]:
         number, position = read_uleb128(data, position)

@@ -1,4 +1,4 @@
-"""Expirations, which limit the epochs, times and chain in which a transaction may be executed.
+"""Expirations, which limit when and on which chain a transaction may be executed.
 
 Source: `TransactionExpiration` in `sui-types/src/transaction.rs`.
 """
@@ -22,7 +22,7 @@ class EpochExpiration(Struct, frozen=True):
 
 
 class ValidDuring(Struct, frozen=True):
-    """An expiration that allows one execution, in the given epochs and times (ms) on a chain."""
+    """An expiration that allows one execution within epochs and times (ms) on one chain."""
 
     min_epoch: int | None
     max_epoch: int | None
@@ -33,7 +33,7 @@ class ValidDuring(Struct, frozen=True):
 
 
 class Validity(Struct, frozen=True):
-    """A `ValidDuring` that also limits the proposers, given as an epoch and validator numbers."""
+    """A `ValidDuring` that also limits the proposers to some validators of an epoch."""
 
     min_epoch: int | None
     max_epoch: int | None

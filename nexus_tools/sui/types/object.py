@@ -77,11 +77,11 @@ class Shared(Struct, frozen=True):
 
 
 class Immutable(Struct, frozen=True):
-    """The state of packages and frozen objects. All transactions can read but not change them."""
+    """The owner of packages and frozen objects, which all transactions can read but not change."""
 
 
 class ConsensusAddressOwner(Struct, frozen=True):
-    """Ownership by an address, where consensus orders the uses of the object."""
+    """Ownership by an address. Consensus orders the transactions that use the object."""
 
     start_version: int
     address: Address
@@ -100,13 +100,13 @@ OWNER: Codec[Owner] = choice(
 
 
 class _WithId(Struct, frozen=True, kw_only=True):
-    """A base class with a field `id`. Subclasses compute it, so constructors do not set it."""
+    """A base class with a field `id`. Subclasses compute the ID, so callers do not pass it."""
 
     id: Address = ZERO
 
 
 class MoveObject(_WithId, frozen=True):
-    """A Move value that is an object. `contents` are its BCS bytes, which start with its ID."""
+    """A Move value that is an object. `contents` are the BCS bytes, which start with the ID."""
 
     type: StructTag
     has_public_transfer: bool
@@ -131,7 +131,7 @@ class TypeOrigin(Struct, frozen=True):
 class Linkage(Struct, frozen=True):
     """The version of a dependency that a package uses.
 
-    `original_id` is the dependency's first version.
+    `original_id` is the ID of the dependency's first version.
     """
 
     original_id: Address
@@ -144,7 +144,7 @@ MAX_MOVE_PACKAGE_SIZE = 100 * 1024
 
 
 class MovePackage(Struct, frozen=True):
-    """A package. `modules` are pairs of a name and bytes, sorted by name."""
+    """A package. `modules` are pairs of a module's name and bytes, sorted by name."""
 
     id: Address
     version: int
@@ -236,7 +236,7 @@ def _object_type_number(tag: StructTag) -> int:
 
 
 def _balance_field_coin(tag: StructTag) -> TypeTag | None:
-    """Return the coin type if `tag` is the type of an address balance's field, or else None."""
+    """Return the coin type if `tag` is the type of an address balance object, or else None."""
     if tag.datatype != DYNAMIC_FIELD:
         return None
     if len(tag.type_params) != 2:  # possible only in untrusted input

@@ -36,8 +36,8 @@ class MoveTable(Struct, frozen=True):
 class ValidatorMetadata(Struct, frozen=True):
     """A validator's identity. Network addresses are multiaddrs.
 
-    Fields `next_epoch_…` are values that change at the next epoch, or None. The proof of possession
-    shows that the validator has the private key of `protocol_public_key`.
+    The fields `next_epoch_…` contain new values for the next epoch, or None. The proof of
+    possession shows that the validator has the private key of `protocol_public_key`.
     """
 
     address: Address
@@ -65,7 +65,7 @@ class ValidatorMetadata(Struct, frozen=True):
 
 
 class StakingPool(Struct, frozen=True):
-    """The staking pool of one validator. Amounts are in MIST, and tokens in their smallest unit."""
+    """The staking pool of one validator. Amounts are in MIST or in pool tokens."""
 
     id: Address
     activation_epoch: int | None
@@ -83,7 +83,7 @@ class StakingPool(Struct, frozen=True):
 class Validator(Struct, frozen=True):
     """A validator in an epoch.
 
-    Prices are in MIST per unit, and rates and voting power out of 10 000.
+    Prices are in MIST per unit. Rates and voting power are in units of 1/10 000.
     """
 
     metadata: ValidatorMetadata
@@ -99,9 +99,9 @@ class Validator(Struct, frozen=True):
 
 
 class ValidatorSet(Struct, frozen=True):
-    """All validators.
+    """The set of all validators.
 
-    `at_risk_validators` are pairs of address and number of epochs with low stake.
+    `at_risk_validators` are pairs of an address and a number of epochs with low stake.
     """
 
     total_stake: int
@@ -140,7 +140,7 @@ class SystemParameters(Struct, frozen=True):
 
 
 class StakeSubsidy(Struct, frozen=True):
-    """The subsidy added to an epoch's rewards, in MIST. The subsidy decreases in each period."""
+    """The subsidy for an epoch's rewards, in MIST. The subsidy decreases after each period."""
 
     balance: int
     distribution_counter: int
@@ -153,7 +153,7 @@ class StakeSubsidy(Struct, frozen=True):
 class SystemState(Struct, frozen=True):
     """The state of a network in an epoch. Prices and balances are in MIST.
 
-    `validator_report_records` are pairs of a validator and the validators that report it.
+    `validator_report_records` are pairs of a validator and the validators that have reported it.
     """
 
     epoch: int
@@ -229,7 +229,7 @@ _KEY_LENGTH = 32 + 8  # the ID and the name precede the value in a dynamic field
 def system_state_field(wrapper: bytes) -> Address:
     """Return the ID of the dynamic field with the system state.
 
-    `wrapper` are the contents of 0x5.
+    `wrapper` are the BCS bytes of the object 0x5.
     """
     return dynamic_field_id(SYSTEM_STATE, TYPE_TAG.encode(Primitive.U64), wrapper[32:])
 

@@ -1,7 +1,7 @@
 """System transactions, such as genesis, clock updates and the end of an epoch.
 
-The last transaction of an epoch has several steps. The last step changes the epoch. Source:
-`sui-types/src/{transaction,messages_consensus}.rs`.
+The last transaction of an epoch consists of several steps. The last step starts the next epoch.
+Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG
 
 
 class ChangeEpoch(Struct, frozen=True):
-    """The start of an epoch. The charges and rebates are those of the previous epoch, in MIST."""
+    """The start of an epoch. The charges and rebates, in MIST, are from the previous epoch."""
 
     epoch: int
     protocol_version: int
@@ -80,7 +80,7 @@ class CancelledTransactions(Struct, frozen=True):
 
 
 class CancelledTransactionsV2(Struct, frozen=True):
-    """A `CancelledTransactions` that also has the start version of each object."""
+    """A `CancelledTransactions` that also contains the start version of each object."""
 
     assignments: tuple[Any, ...]
 
@@ -168,26 +168,26 @@ RANDOMNESS_STATE_UPDATE = struct(RandomnessStateUpdate, u64, u64, byte_vector, u
 
 
 class AuthenticatorStateCreate(Struct, frozen=True):
-    """The creation of the object 0x7."""
+    """The creation of the authenticator state, the object 0x7."""
 
 
 class AuthenticatorStateExpire(Struct, frozen=True):
-    """The removal of OAuth provider keys that are older than an epoch."""
+    """The removal of the OAuth provider keys from before an epoch."""
 
     min_epoch: int
     initial_version: int
 
 
 class RandomnessStateCreate(Struct, frozen=True):
-    """The creation of the object 0x8."""
+    """The creation of the randomness state, the object 0x8."""
 
 
 class DenyListStateCreate(Struct, frozen=True):
-    """The creation of the object 0x403."""
+    """The creation of the deny list, the object 0x403."""
 
 
 class BridgeStateCreate(Struct, frozen=True):
-    """The creation of the object 0x9."""
+    """The creation of the bridge state, the object 0x9."""
 
     chain: Digest
 
@@ -202,23 +202,23 @@ class StoreExecutionTimeObservations(Struct, frozen=True):
     """A record of the execution times of commands.
 
     Each observation is a pair. The first item identifies a command by its number and, for calls,
-    the called function. The second item has a duration, in seconds and nanoseconds, for each
-    validator's public key.
+    the called function. The second item contains the execution time that each validator measured,
+    as a public key and a duration in seconds and nanoseconds.
     """
 
     observations: tuple[tuple[tuple[Any, ...], tuple[Any, ...]], ...]
 
 
 class AccumulatorRootCreate(Struct, frozen=True):
-    """The creation of the object 0xacc."""
+    """The creation of the accumulator root, the object 0xacc."""
 
 
 class CoinRegistryCreate(Struct, frozen=True):
-    """The creation of the object 0xc."""
+    """The creation of the coin registry, the object 0xc."""
 
 
 class DisplayRegistryCreate(Struct, frozen=True):
-    """The creation of the object 0xd."""
+    """The creation of the display registry, the object 0xd."""
 
 
 class AddressAliasStateCreate(Struct, frozen=True):
@@ -232,7 +232,7 @@ class WriteAccumulatorStorageCost(Struct, frozen=True):
 
 
 class EndOfEpoch(Struct, frozen=True):
-    """The last transaction of an epoch. The last of its steps is a `ChangeEpoch`."""
+    """The last transaction of an epoch. The last step is a `ChangeEpoch`."""
 
     steps: tuple[Any, ...]
 
@@ -258,7 +258,7 @@ def _write_command(command: tuple[Any, ...], out: bytearray) -> None:
 
 _DURATIONS = vector(record((byte_vector, record((u64, u32)))))
 _OBSERVATIONS = vector(record((Codec(_read_command, _write_command), _DURATIONS)))
-# An enum of versions, with one variant so far, contains the observations.
+# The observations are in an enum of versions, which has only one variant.
 _STORED_OBSERVATIONS = choice(
     "StoredExecutionTimeObservations", wrapper(StoreExecutionTimeObservations, _OBSERVATIONS)
 )

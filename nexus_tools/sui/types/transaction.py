@@ -57,13 +57,13 @@ T = TypeVar("T")
 
 
 class Pure(Struct, frozen=True):
-    """A pure input: the BCS bytes, at most 16 384, of a value that is not an object."""
+    """A pure input: a value that is not an object, as BCS bytes. The maximum is 16 384 bytes."""
 
     value: bytes
 
 
 class OwnedObject(Struct, frozen=True):
-    """An input object that is immutable or owned by the sender, at one version."""
+    """A version of an input object that is immutable or owned by the sender."""
 
     reference: ObjectReference
 
@@ -74,10 +74,10 @@ class OwnedObject(Struct, frozen=True):
 
 
 class SharedObject(Struct, frozen=True):
-    """A shared input object. Consensus assigns its version.
+    """A shared input object. Consensus assigns the version.
 
     If the object is mutable but not `exclusive`, it is passed as `&mut`, but only its dynamic
-    fields change. The network uses this to settle address balances.
+    fields may change. The network uses such inputs to settle address balances.
     """
 
     object_id: Address
@@ -103,7 +103,7 @@ ObjectArgument = OwnedObject | SharedObject | ReceivingObject
 Input = Pure | OwnedObject | SharedObject | ReceivingObject | FundsWithdrawal
 
 _SHARED_OBJECT = record((ADDRESS, u64, u8))
-_MUTABILITIES = ((False, True), (True, True), (True, False))  # pairs of mutable, exclusive
+_MUTABILITIES = ((False, True), (True, True), (True, False))  # pairs (mutable, exclusive)
 
 
 def _read_shared_object(data: bytes, position: int) -> tuple[SharedObject, int]:
@@ -156,13 +156,13 @@ class GasCoin(Struct, frozen=True):
 
 
 class InputArgument(Struct, frozen=True):
-    """The input at an index."""
+    """An argument that refers to the transaction input with this index."""
 
     index: int
 
 
 class Result(Struct, frozen=True):
-    """The return value of the command at an index. The command must have exactly one."""
+    """The only return value of the command with this index."""
 
     command: int
 
@@ -171,11 +171,11 @@ class Result(Struct, frozen=True):
 
     def __iter__(self) -> Never:
         # Without this method, Python would iterate with `__getitem__`, which accepts any index.
-        raise TypeError("the number of return values is unknown: index the result")
+        raise TypeError("a result is not iterable: index the result to get a return value")
 
 
 class NestedResult(Struct, frozen=True):
-    """One of the return values of a command. Both fields are indices."""
+    """One of the return values of a command, given by the command's and the value's index."""
 
     command: int
     index: int
@@ -212,14 +212,14 @@ class TransferObjects(Struct, frozen=True):
 
 
 class SplitCoins(Struct, frozen=True):
-    """A split of new coins, one for each amount, off a coin."""
+    """A command that splits one new coin for each amount off a coin."""
 
     coin: Argument
     amounts: tuple[Argument, ...]
 
 
 class MergeCoins(Struct, frozen=True):
-    """A merge of coins into a coin."""
+    """A command that merges coins into another coin."""
 
     destination: Argument
     sources: tuple[Argument, ...]
@@ -265,7 +265,7 @@ _ARGUMENTS_OF: dict[type[Command], Callable[[Any], tuple[Argument, ...]]] = {
 
 
 def arguments_of(command: Command) -> tuple[Argument, ...]:
-    """Return all arguments of a command. Indices of arguments in errors refer to this order."""
+    """Return all arguments of a command. The argument indices in errors use this order."""
     return _ARGUMENTS_OF[type(command)](command)
 
 
@@ -288,7 +288,7 @@ COMMAND: Codec[Command] = choice(
 
 
 class ProgrammableTransaction(Struct, frozen=True):
-    """A transaction that consists of inputs and commands. A command can use earlier results."""
+    """A transaction of inputs and commands. A command can use the results of earlier commands."""
 
     inputs: tuple[Input, ...]
     commands: tuple[Command, ...]
@@ -340,7 +340,7 @@ TRANSACTION_KIND: Codec[TransactionKind] = choice(
 
 
 class GasData(Struct, frozen=True):
-    """The payer and the payment. `price` is in MIST per unit, and `budget` in MIST."""
+    """The payer, gas coins, price (MIST per gas unit) and budget (MIST) of a transaction."""
 
     payment: tuple[ObjectReference, ...]
     owner: Address
@@ -360,7 +360,7 @@ class TransactionData(Struct, frozen=True):
     expiration: Expiration
 
     def encode(self) -> bytes:
-        """Return the BCS bytes, which signatures and the digest cover."""
+        """Return the BCS bytes of the transaction, which signatures and the digest cover."""
         return TRANSACTION_DATA.encode(self)
 
     def digest(self) -> Digest:
@@ -376,8 +376,8 @@ TRANSACTION_DATA: Codec[TransactionData] = choice(
     ),
 )
 
-# The codec of `SenderSignedData`: the intent (scope, version, application), the transaction, and
-# the signatures.
+# The codec of `SenderSignedData`, which consists of the intent (scope, version, application), the
+# transaction, and the signatures.
 SIGNED_TRANSACTION: Codec[tuple[Any, ...]] = record(
     (fixed(3, bytes), TRANSACTION_DATA, vector(byte_vector))
 )

@@ -47,7 +47,7 @@ Datatype = tuple[Address, str, str]
 
 
 class StructTag(Struct, frozen=True):
-    """A struct or an enum type. `address` is the package version that first defined it."""
+    """A struct or enum type. `address` is the ID of the package version that first defined it."""
 
     address: Address
     module: str
@@ -60,7 +60,7 @@ class StructTag(Struct, frozen=True):
         return self.address, self.module, self.name
 
     def __str__(self) -> str:
-        """Return the canonical text, with padded addresses, and a comma and a space in lists."""
+        """Return the canonical text, with 64-digit addresses, and `, ` between type arguments."""
         params = f"<{', '.join(map(str, self.type_params))}>" if self.type_params else ""
         return f"{self.address}::{self.module}::{self.name}{params}"
 
@@ -102,7 +102,7 @@ def field_tag(name: TypeTag, value: TypeTag) -> StructTag:
 
 
 def accumulator_key_tag(funds: TypeTag) -> StructTag:
-    """Return the type of the dynamic field key for an address's funds."""
+    """Return the type of the key of the dynamic field that contains an address's funds."""
     return StructTag(SUI_FRAMEWORK, "accumulator", "Key", (funds,))
 
 
@@ -251,7 +251,7 @@ def _not_a_type(text: str) -> ValidationError:
     )
 
 
-# --- Ids
+# --- IDs
 
 
 def derived_object_id(parent: Address, key_type: TypeTag, key: bytes) -> Address:

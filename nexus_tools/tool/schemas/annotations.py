@@ -1,8 +1,8 @@
 """The MCP annotations of a tool: a title, and hints of its author about its behaviour.
 
-A definition stores annotations in its input schema, under a keyword that validators ignore. They
-are claims of the author. For example, nothing verifies that a tool with `readOnlyHint` is
-read-only.
+A definition stores annotations in its input schema, under a keyword that validators ignore.
+Annotations are unverified claims of the author. For example, a tool with `readOnlyHint` may still
+write data.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """The generator of a small valid input or answer for a schema, to try an unfamiliar tool.
 
-It is deterministic, so the same schema gives the same example. The generator first tries values of
-the author (`examples`, `default`, `const`, `enum`), then the smallest plain values within the
-bounds. Every candidate is validated, so the result is valid.
+The generator is deterministic, so the same schema always yields the same example. The generator
+first tries values of the author (`examples`, `default`, `const`, `enum`), then the smallest plain
+values within the bounds. Every candidate is validated, so the result is valid.
 """
 
 from collections.abc import Iterator
@@ -213,9 +213,9 @@ def _implied_types(schema: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _chosen(choices: list[list[Any]], skipped: int, *, distinct: bool) -> list[Any] | None:
-    """Return one option per item, skipping the first `skipped` options of each item.
+    """Return one choice per item, skipping the first `skipped` choices of each item.
 
-    Return None if an item has no option left.
+    Return None if an item does not have enough choices.
     """
     array: list[Any] = []
     taken: set[bytes] = set()
@@ -230,7 +230,10 @@ def _chosen(choices: list[list[Any]], skipped: int, *, distinct: bool) -> list[A
 
 
 def _merge_into(merged: dict[str, Any], other: dict[str, Any]) -> None:
-    """Merge `other` into `merged` approximately. Validation later rejects wrong candidates."""
+    """Merge the schema `other` into `merged` approximately.
+
+    Wrong candidates fail validation later.
+    """
     for keyword, value in other.items():
         if keyword not in merged:
             merged[keyword] = value
@@ -350,7 +353,7 @@ def _between(schema: dict[str, Any]) -> Iterator[Fraction]:
 
 
 def _bounds(schema: dict[str, Any]) -> tuple[Fraction | None, Fraction | None]:
-    """Return the tightest lower and upper bound, including exclusive bounds; None if unbounded."""
+    """Return the tightest lower and upper bound, inclusive or exclusive, or None for no bound."""
     lows = [_exact(schema[key]) for key in ("minimum", "exclusiveMinimum") if key in schema]
     highs = [_exact(schema[key]) for key in ("maximum", "exclusiveMaximum") if key in schema]
     return max(lows, default=None), min(highs, default=None)

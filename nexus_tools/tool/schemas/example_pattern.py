@@ -1,7 +1,8 @@
 """The generator of short strings that match a regular expression.
 
-It supports literals, classes, escapes, groups, alternatives and repetitions. It does not check that
-a string matches. It yields nothing for an expression that it does not support.
+The generator supports literals, classes, escapes, groups, alternatives and repetitions. The
+generator does not check that a string matches. For unsupported expressions, the generator yields
+nothing.
 """
 
 from collections.abc import Iterator

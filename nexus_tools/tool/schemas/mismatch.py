@@ -31,7 +31,7 @@ class Mismatch:
 def mismatch_error(code: str, what: str, mismatches: Sequence[Mismatch]) -> ValidationError:
     """Return one error for all mismatches.
 
-    Its `details["failures"]` lists the first `MAX_MISMATCHES` of them.
+    The error's `details["failures"]` lists the first `MAX_MISMATCHES` mismatches.
     """
     listed = [mismatch.as_json() for mismatch in mismatches[:MAX_MISMATCHES]]
     first = listed[0]

@@ -2,8 +2,8 @@
 
 An input schema describes an object, and each property is a port. An output schema has a top-level
 `oneOf` with a branch for each variant. A branch describes an object with exactly one property,
-which is required. Its name is the variant, and its value is an object of ports. Names of ports and
-variants are `[a-z][a-z0-9_]*`.
+which is required. The name of the property is the variant, and its value is an object of ports.
+Names of ports and variants match `[a-z][a-z0-9_]*`.
 """
 
 import re
@@ -38,8 +38,8 @@ _NAME_RULE = "a name is a letter a-z followed by a-z, 0-9 or '_'"
 class CheckedSchema:
     """A valid schema, with its validator and the cost of validating a value.
 
-    `variants` maps the name of a variant to the pointer of the schema of its ports. For an input
-    schema, it is empty.
+    `variants` maps the name of a variant to the pointer of the schema of its ports. `variants` is
+    empty for an input schema.
     """
 
     document: SchemaDocument
@@ -64,7 +64,7 @@ def check_output_schema(schema: object) -> CheckedSchema:
 
 @contextmanager
 def schema_name_in_errors(schema: str) -> Iterator[None]:
-    """Name the invalid schema in errors. `schema` is `input` or `output`."""
+    """Add the name of the invalid schema to errors. `schema` is `input` or `output`."""
     try:
         yield
     except ValidationError as error:

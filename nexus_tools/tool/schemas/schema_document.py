@@ -1,7 +1,7 @@
 """A parsed JSON Schema document, with its subschemas by JSON pointer and with all references.
 
 A reference is `#`, `#/json/pointer` or `#anchor` (JSON Schema 2020-12, core, sections 8.2 and 9.2).
-Its target must be a subschema of the document. Other documents are never read.
+The target of a reference must be a subschema of the document. Other documents are never read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,8 +26,8 @@ _MAX_MESSAGE = 300
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-# Keywords of older drafts, with their replacements. Some validators still apply them under draft
-# 2020-12, and others ignore them.
+# Keywords of older drafts, with their replacements. Under draft 2020-12, some validators still
+# apply these keywords, and other validators do not.
 _OLD_KEYWORDS = {
     "dependencies": "dependentRequired or dependentSchemas",
     "additionalItems": "items",
@@ -103,7 +103,7 @@ class SchemaDocument:
         return [self.resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema]
 
     def target(self, pointer: str) -> tuple[str, Schema]:
-        """Return the subschema at `pointer` with its pointer, after following `$ref`s."""
+        """Return the target of the `$ref`s that start at `pointer`, and the target's pointer."""
         schema = self.subschemas[pointer]
         for _ in range(MAX_SUBSCHEMAS):
             if isinstance(schema, bool) or "$ref" not in schema:
@@ -235,12 +235,12 @@ def _relocate(
 
 
 def _metaschema_mismatches(schema: dict[str, Any]) -> list[Mismatch]:
-    """Return the violations of the metaschema; empty if `schema` is valid.
+    """Return the violations of the metaschema, or an empty list if `schema` is valid.
 
-    The library jsonschema-rs decides in microseconds whether the schema is valid. If not,
-    jsonschema describes the violations, which takes half a millisecond per subschema. For a large
-    document, only the first violation is therefore returned. A schema that names another dialect is
-    still checked as draft 2020-12.
+    The library jsonschema-rs decides in microseconds whether the schema is valid. If the schema is
+    invalid, jsonschema describes the violations, which takes half a millisecond per subschema.
+    Therefore only the first violation is returned for a large document. A schema that names another
+    dialect is still checked as draft 2020-12.
     """
     import jsonschema_rs  # noqa: PLC0415 - native code, needed only where a schema is checked
 

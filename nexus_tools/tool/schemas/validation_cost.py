@@ -1,11 +1,11 @@
 """The maximum cost of validating a value against a schema, computed before the validation.
 
 Alternatives that share subschemas by `$ref` double the work with each level. A schema of 2 KB could
-therefore occupy a validator for years. The cost is counted in steps of about 20 ns. It depends only
-on the schema and the value, so every leader and every tool rejects the same values.
+therefore occupy a validator for years. The cost is counted in steps of about 20 ns. The cost
+depends only on the schema and the value, so every leader and tool rejects the same values.
 
-`ValidationCost.bound` needs only the size of a value. It sums the steps of all subschemas that may
-apply along one path from the value's root to a leaf, and counts that sum for each node. If the
+`ValidationCost.bound` needs only the size of a value. The bound is the steps of all subschemas that
+may apply along one path from the value's root to a leaf, multiplied by the number of nodes. If the
 result exceeds the limit, `ValidationCost.count` inspects the value itself. The actual cost is often
 lower, for example because no pattern applies to a long string.
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from jsonschema_rs import RegexOptions
 
 MAX_STEPS = 2**23
-"""The maximum number of steps for one value. They take at most 0.2 s for any schema and value."""
+"""The maximum number of steps for one value, which corresponds to at most 0.2 s."""
 
 # If a value of this small size could already exceed `MAX_STEPS`, the schema is rejected.
 _USEFUL = Extent(nodes=32, depth=6)
@@ -54,10 +54,10 @@ _COMPARED = ("enum", "const", "required", "dependentRequired")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 # Keywords whose cost depends on each character of a string, or each digit of a large integer.
 _MEASURED = frozenset(("minLength", "maxLength", "multipleOf", "const", "enum", *_BOUNDS))
-# Finding equal elements takes 0.25 microseconds per element. Dividing fractions takes 10.
+# Finding equal elements takes 0.25 µs per element. Dividing fractions takes 10 µs.
 _UNIQUE_STEPS = 12
 _FRACTION_STEPS = 512
-# A comparison with a number takes 0.5 microseconds. With an integer bound, it takes much less.
+# A comparison with a fraction takes 0.5 µs. A comparison with an integer takes much less.
 _NUMBER_STEPS = 32
 _BYTES_PER_STEP = 16
 
@@ -82,8 +82,8 @@ class ValidationCost:
           8          2 552                       5 110                    2 555
 
     A value of 32 nodes and depth 8 takes at most 32 · 2 555 = 81 760 steps, or 2 ms, so the schema
-    is usable. A value of 100 nodes and depth 20 could take 1 048 575 500 steps. That is more than
-    `MAX_STEPS`, so the value is rejected.
+    is usable. A value of 100 nodes and depth 20 could take 1 048 575 500 steps. Because this number
+    exceeds `MAX_STEPS`, the value is rejected.
     """
 
     def __init__(self, document: SchemaDocument) -> None:
@@ -157,7 +157,7 @@ class ValidationCost:
 class _Node:
     """One subschema: its own steps, and the pointers of the subschemas that it applies.
 
-    It takes `own` steps for each node of a value, and `text` steps for each stretch of text.
+    A subschema takes `own` steps for each node of a value, and `text` steps for each text stretch.
     """
 
     __slots__ = ("factor", "in_place", "inside", "members", "own", "text", "unique")
@@ -193,7 +193,7 @@ class _Node:
         return node
 
     def applied(self, here: dict[str, int], below: dict[str, int]) -> int:
-        """Return the steps of the subschemas that this one applies.
+        """Return the steps of the subschemas that this subschema applies.
 
         `here` and `below` are the steps of all subschemas at this level and at the level below.
         """
@@ -340,16 +340,16 @@ def _unique_steps(schema: dict[str, Any]) -> int:
 #
 # jsonschema-rs matches in time that is linear in the length of the text. The time per character is
 # proportional to the size of the compiled expression, because the engine may follow all positions
-# of the expression at once. `(a|b)*a(a|b){500}` takes 7 microseconds per character. An alternation
-# of such expressions takes up to 45.
+# of the expression at once. `(a|b)*a(a|b){500}` takes 7 µs per character. An alternation
+# of such expressions takes up to 45 µs.
 
-# The maximum compiled size in bytes. It allows about 16 000 character positions, or 250 repetitions
-# of `\w`.
+# The maximum compiled size in bytes, which allows about 16 000 character positions, or 250
+# repetitions of `\w`.
 MAX_COMPILED_BYTES = 1 << 18
-# The engine does not report the size of an expression. It only rejects expressions above a limit,
-# so the size is the smallest of these limits that accepts the expression. For
-# `^[0-9]{4}-[0-9]{2}$`, this is the second limit (128 steps for each stretch of text). For
-# `[a-z]{1,8}`, it is the third (256), and for `\w{250}` the seventh (4 096).
+# The engine does not report the size of an expression. The engine only rejects expressions above a
+# limit, so the size is the smallest of these limits that accepts the expression. The size of
+# `^[0-9]{4}-[0-9]{2}$` is the second limit (128 steps for each stretch of text), of `[a-z]{1,8}`
+# the third (256 steps), and of `\w{250}` the seventh (4 096 steps).
 _SIZES = tuple(1 << bits for bits in range(9, 19))
 _COMPILED_BYTES_PER_STEP = 8
 
@@ -362,7 +362,7 @@ def linear_time_options() -> "RegexOptions":
 
 
 def pattern_mismatches(pointer: str, pattern: str) -> list[Mismatch]:
-    """Return a list with the problem of a `pattern`; empty if the pattern is supported."""
+    """Return the problem of a `pattern` in a list, or an empty list if it is supported."""
     if _compiles(pattern, MAX_COMPILED_BYTES):
         return []
     message = (

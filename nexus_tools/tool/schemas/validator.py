@@ -56,15 +56,15 @@ class InterfaceValidator:
         """Raise `ValidationError` (`input_invalid`) unless `value` is an input of the tool.
 
         `details["failures"]` lists `{pointer, message, rule}` of each problem. `pointer` is the
-        location in the value, and `rule` is the location of the keyword in the schema. `json_bytes`
-        is the size of the text from which `parse_json` read the value. If the text is so short that
-        every value of that size is within the limit, the value is not measured.
+        location in the value, and `rule` is the location of the violated keyword in the schema.
+        `json_bytes` is the size of the text from which `parse_json` read the value. If any value of
+        `json_bytes` bytes is within the cost limit, the value is not measured.
         """
         self._input.check(value, "input_invalid", "the input does not match", json_bytes)
 
 
 class OutputValidator:
-    """A tool's compiled output schema. It is thread-safe."""
+    """A tool's compiled output schema. The object is thread-safe."""
 
     def __init__(self, output_schema: object) -> None:
         schema = check_output_schema(output_schema)
@@ -137,7 +137,7 @@ class _Gate:
             self._validator.validate(value)
         except SchemaMismatch as error:
             return error
-        raise AssertionError("the value is valid after all")
+        raise AssertionError("jsonschema-rs rejected the value before, but accepts it now")
 
 
 def _in_words(error: "SchemaMismatch") -> Iterator[Mismatch]:

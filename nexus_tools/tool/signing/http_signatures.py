@@ -1,8 +1,8 @@
 """The parser of HTTP Message Signatures (RFC 9421) and digests (RFC 9530), and signature bases.
 
 `signing.py` defines which parts of tool calls are signed. The parser reads a field in every form
-that RFC 8941 (RFC 9651) allows. A signature covers the serialized form of the field (RFC 9651,
-section 4.1), which is unique. Additional spaces in a list, for example, make no difference.
+that RFC 8941 (RFC 9651) allows. A signature covers the canonical serialization of the field (RFC
+9651, section 4.1). For example, additional spaces in a list do not change the signature base.
 """
 
 import re
@@ -51,7 +51,7 @@ class MalformedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A part of a message that a signature covers: a field, or a derived one such as `@method`."""
+    """A signed part of a message: a field, or a derived component such as `@method`."""
 
     name: str
     identifier: str
@@ -204,7 +204,7 @@ def _serialized_bare(text: str) -> str:
         return text
     if "." not in text:
         return str(int(text))
-    # The serialized form has no leading or trailing zeros, but a digit after the decimal point.
+    # The serialized form has no redundant zeros, but at least one digit after the decimal point.
     number = Decimal(text).normalize()
     return f"{number:f}" if number % 1 else f"{number:.1f}"
 

@@ -1,12 +1,12 @@
 """The tool's signature of an answer, which the chain verifies when the invocation is settled.
 
-The signature of a response is for the Leader that reads the response. The Leader passes the
-signature of the answer on to the chain. This signature proves that the answer is the tool's,
-whichever leader settles the invocation. It also covers the inputs. If a leader sent inputs that
-differ from the inputs of the invocation, it cannot settle with the answer.
+The signature of a response is verified by the Leader that reads the response. The signature of the
+answer is verified on chain. The signature of the answer proves that the tool gave the answer,
+whichever leader settles the invocation, and also covers the inputs. If a leader sent other inputs
+to the tool than the inputs of the invocation, the leader cannot settle with the answer.
 
-The tool gets the inputs as JSON, and signs them as `encode_ports` encodes them. A requester may put
-differently encoded inputs on chain. A Leader does not call the tool with those inputs.
+The tool receives the inputs as JSON, and signs the encoding of `encode_ports`. If the inputs on
+chain are encoded differently, the Leader does not call the tool.
 """
 
 import re
@@ -36,9 +36,9 @@ _OK = 200
 def outcome_message(invocation: bytes, inputs: Mapping[str, Any], answer: Answer) -> bytes:
     """Return the signed message, as the Move function `invocation::signed_outcome` defines it.
 
-    It consists of `nexus_tools::outcome`, the 32 bytes of the invocation's ID, the digest of the
-    inputs, the variant in BCS, and the digest of the ports. The digests are BLAKE2b-256 of the BCS
-    encodings. Raises the errors of `encode_ports`.
+    The message consists of `nexus_tools::outcome`, the 32 bytes of the invocation's ID, the digest
+    of the inputs, the variant in BCS, and the digest of the ports. The digests are BLAKE2b-256 of
+    the BCS encodings. Raises the errors of `encode_ports`.
     """
     input_digest, port_digest = (_digest(encode_ports(ports)) for ports in (inputs, answer.ports))
     return _DOMAIN + invocation + input_digest + encode_string(answer.variant) + port_digest

@@ -1,12 +1,12 @@
 """The signatures of tool calls: a Leader signs its request, and a tool signs its response.
 
-Both signatures follow RFC 9421 with Ed25519 and the label `nexus`. They cover a digest of the body
-(RFC 9530). A signed request is not valid for another tool, URL, body or time. It is valid only
-once, because its recipient stores the nonce until the request expires. A signed response is not
-valid for another request.
+Both signatures follow RFC 9421 with Ed25519 and the label `nexus`. Both signatures cover a digest
+of the body (RFC 9530). A signed request is not valid for another tool, URL, body or time. A signed
+request is valid only once, because its recipient stores the nonce until it expires. A signed
+response is not valid for another request.
 
-The signature of a request covers the registered URL of the tool. A server compares it with its own
-public URL. It never uses `Host` or forwarded headers, which anyone can write.
+The signature of a request covers the registered URL of the tool. A server compares this URL with
+its own public URL. The server never uses `Host` or forwarded headers, which are not trustworthy.
 """
 
 import re
@@ -37,7 +37,7 @@ LIFETIME_S = 30
 """The time after signing for which `sign_request` makes a request valid, in seconds."""
 
 MAX_LIFETIME_S = 300
-"""The maximum time for which a request may be valid, in seconds. Its nonce is stored meanwhile."""
+"""The maximum validity of a request, in seconds. A server stores the nonce during this time."""
 
 CLOCK_SKEW_S = 30
 """The allowed difference between the clocks of signer and server, in seconds."""
@@ -61,7 +61,7 @@ COVERED = (
     protocol.DEADLINE_HEADER.lower(),
     protocol.MAX_OUTCOME_BYTES_HEADER.lower(),
 )
-"""The components that the signature of a request must cover. It may cover more."""
+"""The minimum set of components that the signature of a request must cover."""
 
 _REQUEST_COMPONENTS = f"({' '.join(f'{chr(34)}{name}{chr(34)}' for name in COVERED)})"
 _OF_REQUEST = (_INVOCATION, _TOOL, _DIGEST)
@@ -81,8 +81,8 @@ _OUR_INPUT = f"{LABEL}={_REQUEST_COMPONENTS};"
 class SignatureRejectedError(Exception):
     """The error for a message without a valid signature.
 
-    `problem` is for programs, and `detail` is for users. If the signer or its key is not listed,
-    `unknown` is the signer.
+    `problem` is a stable code for programs, and `detail` is a message for users. If the signer or
+    its key is not listed, `unknown` is the signer.
     """
 
     def __init__(self, problem: Problem, detail: str, unknown: str = "") -> None:
@@ -110,8 +110,8 @@ def sign_request(
 ) -> dict[str, str]:
     """Return the headers that sign a `POST url` request, with a new random nonce.
 
-    `headers` are the headers of a tool call, with names in lower case. They must include all
-    headers in `COVERED` except the digest, which this function adds.
+    `headers` are the headers of a tool call, with names in lower case. The headers must include all
+    headers in `COVERED` except the digest, which is added here.
     """
     created = int(now_s)
     nonce = secrets.token_urlsafe(_NONCE_BYTES)
@@ -126,7 +126,7 @@ def sign_request(
 
 
 def is_signed(headers: Mapping[str, str]) -> bool:
-    """Return whether a request has a signature with our label, or one of its two headers."""
+    """Return whether `Signature` or `Signature-Input` contains a signature with our label."""
     return any(_LABEL_PATTERN.search(headers.get(name, "")) for name in (_INPUT, _SIGNATURE))
 
 
@@ -160,7 +160,7 @@ def check_request(
     `SignatureRejectedError`.
     """
     try:
-        signature_input, signature = _read(headers, f"sign the request, under the label {LABEL}")
+        signature_input, signature = _read(headers, f"sign the request with the label {LABEL}")
         _check_covered(signature_input)
         created, expires, nonce = _check_parameters(signature_input, now_s)
         signer, public_key = _known_key(signature_input, leaders)
@@ -317,7 +317,7 @@ def check_answer(
 ) -> OutcomeSignature:
     """Verify and return the tool's signature of the answer for the chain.
 
-    It must be made with one of `keys`. `asked` is the body of the request. Raises
+    The signature must be made with one of `keys`. `asked` is the body of the request. Raises
     `SignatureRejectedError`.
     """
     try:
@@ -359,11 +359,11 @@ def _of_response(
     return value
 
 
-# --- Both
+# --- Requests and responses
 
 
 def _read(headers: Mapping[str, str], missing: str) -> tuple[SignatureInput, bytes]:
-    """Return the signature input and the signature. `missing` is the error message without them.
+    """Return the signature input and the signature. `missing` is the error message if absent.
 
     Raises `MalformedError` or `SignatureRejectedError`.
     """

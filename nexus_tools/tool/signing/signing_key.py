@@ -1,8 +1,8 @@
 """The HTTP signing keys of leaders and tools, and lists of known keys.
 
 A key is an Ed25519 key in a PKCS #8 file (PEM), as `openssl genpkey -algorithm ed25519` writes it.
-Its public half is shown as `ed25519:` and 64 hex digits. It is not a wallet key. Its file is on a
-server, but its signatures cannot move funds.
+The public key is written as `ed25519:` and 64 hex digits. A signing key is not a wallet key. The
+key file is stored on a server, but the key cannot sign transactions that move funds.
 """
 
 import re
@@ -29,8 +29,8 @@ from nexus_tools.sui.support.text_file import read_text, without_byte_order_mark
 Keys = Callable[[str], Collection[bytes] | None]
 """A function that returns the current public keys of a signer, 32 bytes each.
 
-It returns None for an unknown signer. It is called for each message, so it must be fast. The name
-of a leader is its ID, and the name of a tool is its FQN.
+The function returns None for an unknown signer. The function must be fast, because it is called for
+each message. The name of a leader is its ID, and the name of a tool is its FQN.
 """
 
 _log = get_logger("nexus_tools.tool")
@@ -96,7 +96,7 @@ class SigningKey:
 
     @classmethod
     def new(cls) -> "SigningKey":
-        """Generate a key. It is not saved."""
+        """Generate a key without saving it."""
         return cls.of_private(Ed25519PrivateKey.generate())
 
     @classmethod
@@ -130,7 +130,7 @@ class SigningKey:
         try:
             text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not text"
+            reason = error.strerror if isinstance(error, OSError) else "the file is not UTF-8 text"
             raise UsageError(
                 "signing_key_missing",
                 f"the key in {path} cannot be read: {reason}",
@@ -214,8 +214,8 @@ class KnownKeys:
 class KnownKeysFile:
     """The current keys in a file in the format of `KnownKeys.parse`. An instance is a `Keys`.
 
-    The file is checked at most once a second, and read again if it has changed. If it cannot be
-    read, a warning is logged and the previous keys stay valid. The constructor raises
+    The file is checked at most once a second, and read again if it has changed. If the file cannot
+    be read, a warning is logged and the previous keys stay valid. The constructor raises
     `known_keys_invalid`.
     """
 
@@ -263,12 +263,12 @@ class KnownKeysFile:
             with self._path.open("rb") as file:
                 text = file.read(_MAX_FILE_BYTES + 1)
             if len(text) > _MAX_FILE_BYTES:
-                raise self._invalid(f"it has more than {_MAX_FILE_BYTES} bytes")
+                raise self._invalid(f"the file has more than {_MAX_FILE_BYTES} bytes")
             return KnownKeys.parse(without_byte_order_mark(text).decode())
         except OSError as error:
             raise self._invalid(error.strerror or str(error)) from None
         except UnicodeDecodeError:
-            raise self._invalid("it is not text") from None
+            raise self._invalid("the file is not UTF-8 text") from None
         except ValidationError as error:
             raise self._invalid(error.message) from None
 

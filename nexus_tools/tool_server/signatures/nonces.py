@@ -1,8 +1,8 @@
-"""The nonces of accepted signed requests, so that a server accepts no request twice.
+"""The stores of used nonces, so that a server does not accept a signed request twice.
 
-A request is identified by its signer and its nonce. A store records it until it expires. Only
-verified requests are recorded, so untrusted clients use no memory. The number of records per signer
-is limited.
+A request is identified by its signer and its nonce. A store records a request until the request
+expires. Only verified requests are recorded, so untrusted clients cannot consume memory. The number
+of records per signer is limited.
 """
 
 import sqlite3
@@ -15,7 +15,7 @@ from typing import Protocol
 from nexus_tools.tool_server.signatures.state_file import open_state
 
 MAX_PER_SIGNER = 200_000
-"""The maximum number of unexpired requests per signer. They take about 40 MB."""
+"""The maximum number of unexpired requests per signer, which take about 40 MB of memory."""
 
 _BUCKET_S = 16
 # A clock may be set back, so the shared file keeps records for this time after they expire.
@@ -33,12 +33,13 @@ class NonceStore(Protocol):
     """A store of accepted requests."""
 
     since_s: float
-    """The start of the records, in seconds since 1970. The store may lack earlier requests."""
+    """The time since which the records are complete, in seconds since 1970."""
 
     def take(self, signer: str, nonce: str, until_s: int, now_s: float) -> bool:
         """Record a request until `until_s`. Return False if it was already recorded.
 
-        Raises `NonceStoreFullError` if it cannot be recorded. The caller must then reject it.
+        Raises `NonceStoreFullError` if the request cannot be recorded. The caller must then reject
+        it.
         """
 
 
@@ -74,7 +75,7 @@ class MemoryNonceStore:
         return True
 
     def _forget(self, now_s: float) -> None:
-        """Remove each bucket whose requests have all expired. The number of buckets is small."""
+        """Remove the buckets in which all requests have expired. The number of buckets is small."""
         oldest = int(now_s) // _BUCKET_S
         for bucket in [number for number in self._buckets if number < oldest]:
             for request in self._buckets.pop(bucket):

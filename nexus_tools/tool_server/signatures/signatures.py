@@ -38,7 +38,7 @@ from nexus_tools.tool_server.signatures.unsettled_answers import UnsettledAnswer
 
 # ASGI passes the names of headers as bytes in lower case.
 _NAMES = {name.encode(): name for name in SIGNATURE_HEADERS}
-# Several lines of these fields form one list (RFC 9110, section 5.3), because proxies may sign too.
+# Proxies may also sign, so repeated lines of these fields form one list (RFC 9110, section 5.3).
 _LISTS = {
     protocol.SIGNATURE_HEADER.lower(),
     protocol.SIGNATURE_INPUT_HEADER.lower(),
@@ -69,17 +69,17 @@ class SignaturePolicy:
     `leaders` contains the accepted leaders with their current keys, for all tools or by FQN. `key`
     signs the responses to signed calls for every tool. `clock` returns seconds since 1970.
 
-    `refresh_keys` is awaited with a signer before the server rejects it because the signer or its
-    key is unknown. It may raise `NotReadyError`. `authorize` is awaited with the FQN and each
-    signed call. It may raise `NotReadyError` or `NotAuthorizedError`.
+    `refresh_keys` is awaited with a signer before the server rejects an unknown signer or key.
+    `refresh_keys` may raise `NotReadyError`. `authorize` is awaited with the FQN and each signed
+    call. `authorize` may raise `NotReadyError` or `NotAuthorizedError`.
 
-    `is_key_trusted` returns whether callers trust `key` for the tool with an FQN. While they do
-    not, signed calls get no answer. Leaders could not use the answer, and they must not be blamed
-    for that.
+    `is_key_trusted` returns whether callers trust `key` for the tool with an FQN. While callers do
+    not trust the key, signed calls are rejected. Leaders could not settle with the answer, and the
+    answer must not count as unpaid.
 
     All processes of one server share `nonces` (see `SqliteNonceStore`) and `answers`. If signatures
-    are required, leaders with unpaid `answers` are rejected. Otherwise, anyone can make unsigned
-    calls in the name of a leader, so answers do not count.
+    are required, leaders with unpaid `answers` are rejected. If signatures are optional, anyone can
+    make unsigned calls in the name of a leader, so answers are not counted.
     """
 
     mode: SignatureMode | str = SignatureMode.REQUIRED
@@ -149,10 +149,11 @@ class SignedCall(NamedTuple):
         return response._replace(headers=(*response.headers, *encoded))
 
     def _is_late(self, now_s: float, deadline: datetime) -> bool:
-        """Return whether the leader no longer waits.
+        """Return whether the deadline has passed, after which the leader no longer waits.
 
         The time between signing and deadline on the leader's clock is compared with the time since
-        the arrival on the server's clock. So a difference between the clocks does not matter.
+        the arrival on the server's clock. Therefore the comparison does not depend on the
+        difference between the clocks.
         """
         return now_s - self.arrived_s > deadline.timestamp() - self.request.created_s
 
@@ -161,7 +162,7 @@ _RETRY_SOON = ((b"retry-after", b"1"),)
 
 
 class _UnknownSignerError(ProblemError):
-    """The rejection of an unknown signer or key. The list may be outdated and is then refreshed."""
+    """The rejection of an unknown signer or key, after which an outdated key list is refreshed."""
 
     def __init__(self, error: SignatureRejectedError) -> None:
         super().__init__(error.problem, error.detail, headers=_challenge(error.problem))
@@ -239,7 +240,7 @@ class SignatureGate:
             await self.signatures.authorize(self.tool, call)
 
     def _url(self, scope: Scope) -> str:
-        """Return the URL of the call. It starts with the server's root URL and ignores headers."""
+        """Return the URL of the call, based on the server's root URL and not on headers."""
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         query = scope.get("query_string", b"").decode("latin-1")
         return protocol.endpoint(self._root_url, path) + (f"?{query}" if query else "")
@@ -271,7 +272,7 @@ def _read(headers: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
     """Return the headers that signatures must cover, and the name of a wrongly repeated header.
 
     The name is empty if no header is repeated. A repeated header is ambiguous, because some
-    programs use its first line and others its last line.
+    programs use its first line, and other programs use its last line.
     """
     fields: dict[str, str] = {}
     repeated = ""

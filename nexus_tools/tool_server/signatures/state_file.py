@@ -1,12 +1,12 @@
-"""The file with a server's records about leaders. All processes of the server share it."""
+"""The file with a server's records about leaders, which all its processes share."""
 
 import sqlite3
 from pathlib import Path
 
 from nexus_tools.errors import UsageError
 
-# If a process ends, no record is lost. If the machine crashes, the last records may be lost. At the
-# start, processes may wait longer for each other than during a request.
+# If a process ends, no record is lost. If the machine crashes, the last records may be lost.
+# Processes may wait longer for a lock at the start than during a request.
 _SHARED = """
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = OFF;
@@ -23,7 +23,7 @@ def open_state(path: Path | None, schema: str) -> sqlite3.Connection:
     try:
         if path is not None:
             path.touch(mode=0o600)
-        # Each statement is a transaction. The thread that opens the file may differ from the thread
+        # Each statement is a transaction. The file may be opened in another thread than the thread
         # of the event loop.
         name = path or ":memory:"
         file = sqlite3.connect(name, 10.0, isolation_level=None, check_same_thread=False)

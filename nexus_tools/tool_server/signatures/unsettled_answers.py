@@ -1,9 +1,10 @@
-"""The record of unpaid answers, because of which a server rejects leaders.
+"""The record of unpaid answers, which a server uses to reject leaders that do not pay.
 
-A leader has the answer before the tool is paid. If the invocation then fails or expires, the tool
-has worked without payment. Only the server knows that it answered, so the chain cannot detect this.
-The server therefore counts unpaid answers. After the third one, it rejects the leader until the
-operator forgives it. Callers report the ends of invocations to `UnsettledAnswers`.
+A leader receives the answer before the tool is paid. If the invocation then fails or expires, the
+tool has worked without payment. Only the server knows that it answered, so the chain cannot detect
+unpaid answers. The server therefore counts unpaid answers. After the third unpaid answer, the
+server rejects the leader until the operator forgives the leader. Callers report the ends of
+invocations to `UnsettledAnswers`.
 """
 
 import sqlite3
@@ -18,10 +19,10 @@ MAX_UNPAID = 3
 """The number of unpaid answers after which a leader is rejected."""
 
 RETENTION_S = 3_600
-"""The time in seconds for which unsettled answers are kept. Invocations are not open for longer."""
+"""The time in seconds for which unsettled answers are stored. Invocations close earlier."""
 
 MAX_KEPT = 100_000
-"""The maximum number of stored answers. They take about 25 MB. The oldest are removed first."""
+"""The maximum number of stored answers, about 25 MB. The oldest answers are removed first."""
 
 _FORGET_EVERY_S = 16
 
@@ -31,7 +32,7 @@ _log = get_logger("nexus_tools.tool_server")
 class UnsettledAnswers:
     """The unsettled and unpaid answers that leaders received.
 
-    They are stored in a file that all processes share, or in memory, where a restart loses them.
+    The answers are stored in a file that all processes share, or in memory until a restart.
     Leaders and invocations are named by their full Sui IDs. The constructor raises
     `state_unusable`.
     """
@@ -41,11 +42,11 @@ class UnsettledAnswers:
         self._forgotten_at = 0.0
 
     def record_call(self, leader: str, invocation: str, digest: str, now_s: float) -> bool:
-        """Record a leader's call. If the invocation fails after this, the answer counts as unpaid.
+        """Record a leader's call. If the invocation fails afterwards, the answer counts as unpaid.
 
-        The record starts with the call and not with the answer, because a leader may first fail the
+        The call is recorded before the answer exists, because a leader may first fail the
         invocation and then receive the answer. Return False if an earlier call for the invocation
-        had a body with another digest, because an invocation pays for one body.
+        had a body with another digest, because an invocation pays for only one request body.
         """
         if now_s >= self._forgotten_at + _FORGET_EVERY_S:
             self._forgotten_at = now_s
@@ -56,7 +57,10 @@ class UnsettledAnswers:
         return stored_digest in ([], [(digest,)])
 
     def record_answer(self, leader: str, invocation: str, *, has_answer: bool) -> None:
-        """Record the end of a call. `has_answer` is whether the leader got an answer in time."""
+        """Record the end of a call.
+
+        `has_answer` means that the leader received an answer in time.
+        """
         self._execute(_GIVEN if has_answer else _NOT_GIVEN, leader, invocation)
         if has_answer:
             self._log_unpaid(leader, invocation)
@@ -68,8 +72,9 @@ class UnsettledAnswers:
     def mark_unpaid(self, invocation: str, reason: str) -> None:
         """Record that an invocation failed or expired, with its on-chain reason.
 
-        The answer counts as unpaid for each leader that received it. This is fair even if another
-        leader closed the invocation, because each leader had its whole window to settle it.
+        The answer counts as unpaid for each leader that received it. The rule also applies if
+        another leader closed the invocation, because each leader had its full window to settle the
+        invocation.
         """
         if self._execute(_UNPAID, reason, invocation):
             for (leader,) in self._read(_TAKERS, invocation):
@@ -92,11 +97,11 @@ class UnsettledAnswers:
         return f"{leader} did not pay this tool for its answers: {invocations}"
 
     def forgive(self, leader: str) -> int:
-        """Forget the unpaid answers of a leader and return their number."""
+        """Delete the unpaid answers of a leader and return their number."""
         return self._execute(_FORGIVE, leader)
 
     def pending(self, count: int) -> list[str]:
-        """Return the oldest answered invocations whose end is unknown, at most `count`."""
+        """Return the oldest answered invocations whose end is not recorded, at most `count`."""
         return [invocation for (invocation,) in self._read(_PENDING, count)]
 
     def close(self) -> None:
@@ -138,7 +143,7 @@ class UnsettledAnswers:
 
 
 # An answer counts as unpaid if it was sent (`is_given`) and its invocation has a failure reason.
-# Its row is kept until the operator forgives the leader.
+# The row of an unpaid answer is stored until the operator forgives the leader.
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS answers (
         leader TEXT NOT NULL,
@@ -166,7 +171,7 @@ _PENDING = """
     SELECT DISTINCT invocation FROM answers WHERE is_given AND reason IS NULL ORDER BY rowid LIMIT ?
 """
 _FORGIVE = "DELETE FROM answers WHERE leader = ? AND reason IS NOT NULL"
-# The row IDs approximate the number of rows, because counting the rows would be the slowest step.
+# The number of rows is estimated from the row IDs, because counting the rows is slow.
 _FORGET_OLD = """
     DELETE FROM answers WHERE NOT (reason IS NOT NULL AND is_given)
     AND (began_s < ? OR rowid <= (SELECT max(rowid) FROM answers) - ?)

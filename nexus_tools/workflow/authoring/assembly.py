@@ -34,7 +34,7 @@ from nexus_tools.workflow.document.document import (
 from nexus_tools.workflow.document.violation import Violation
 
 VALUE_UNUSED = "value_unused"
-"""The error code for an input or loop state that no step uses."""
+"""The error code for an input or a loop value that no step uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class AssembledDocument:
-    """A document, its source lines by JSON pointer, and the errors of omitted parts."""
+    """A document, its source lines by JSON pointer, and the errors of the parts that it lacks."""
 
     document: Document
     lines: dict[str, Line]
@@ -68,7 +68,7 @@ class AssembledDocument:
 
 
 def assemble(sketch: Sketch) -> AssembledDocument:
-    """Return the document of the sketch so far."""
+    """Return the document of the unfinished sketch."""
     assembly = _Assembly(sketch)
     for draft in sketch.drafts:
         assembly.add(draft)
@@ -112,7 +112,7 @@ class _Assembly:
             return []
 
     def _anchor(self, draft: Draft, led: dict[str, list[Connection]]) -> None:
-        """Make a step wait for the start of its block unless another edge starts it there.
+        """Make a step wait for the start of its block, unless an edge starts the step there.
 
         So a step in a `for_each` runs for each element, even if it does not take the element's
         value.
@@ -127,7 +127,7 @@ class _Assembly:
             refused = UsageError(
                 "loop_begins_with_nothing",
                 f"{draft.block} does not start with a value from {draft.block.parent}",
-                hint="Start it with a value of a step, so that it starts in each round.",
+                hint="Start the block with the value of a step, so that it starts in each round.",
             )
             self.errors.append((refused, draft.block.line))
 
@@ -152,7 +152,7 @@ class _Assembly:
                 self.outputs.append(Output(way.source.output, name))
 
     def check_all_is_used(self) -> None:
-        """Report inputs and loop states that no step uses."""
+        """Report inputs and loop values that no step uses."""
         for name, given in self.sketch.inputs.items():
             if name not in self.entered:
                 self._refuse_unused(given.value, given.line)
@@ -166,7 +166,7 @@ class _Assembly:
         error = UsageError(
             VALUE_UNUSED,
             f"no step uses {value}",
-            hint="Pass it to a port, or remove it.",
+            hint="Pass the value to a port, or remove it.",
         )
         self.errors.append((error, line))
 
@@ -188,7 +188,7 @@ class _Assembly:
         return AssembledDocument(document, self.lines, self.errors)
 
     def _entry_groups(self) -> tuple[EntryGroup, ...]:
-        """Return an entry group if a starting step has no entry ports, else nothing."""
+        """Return one entry group if a starting step has no entry ports, and otherwise no group."""
         entered = {vertex.name for vertex in self.vertices if vertex.entry_ports}
         if entered.issuperset(self.beginning):
             return ()

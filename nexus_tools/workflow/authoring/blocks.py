@@ -1,4 +1,7 @@
-"""The `with` blocks of a workflow: `for_each` runs steps for each element, `loop` in rounds."""
+"""The `with` blocks of a workflow.
+
+`for_each` runs steps for each element, `loop` runs steps in rounds.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import NoReturn, Self
@@ -35,7 +38,7 @@ class _With(IncompleteValue):
             raise self._block.line.of(
                 UsageError(
                     "block_not_entered",
-                    f"the {self._block.kind.value} was entered twice, or in another block",
+                    f"the {self._block.kind.value} was entered twice, or inside another block",
                     hint="Write the call in a `with` statement.",
                 )
             )
@@ -102,7 +105,7 @@ class ForEachZipped(_ForEach):
     """A `with` block whose steps run once for each tuple of elements of several lists."""
 
     def __enter__(self) -> tuple[Value, ...]:
-        """Return one element of each list."""
+        """Return one placeholder for each list, which represents an element of this list."""
         self._enter()
         return self._elements
 
@@ -114,13 +117,13 @@ def _checked_parallel(parallel: int | None, otherwise: int) -> int:
         raise UsageError(
             "parallel_invalid",
             f"parallel must be an integer from 1 to {MAX_PARALLEL}, got {parallel!r}",
-            hint="Omit it to use the default.",
+            hint="Omit the argument to use the default.",
         )
     return parallel
 
 
 class Loop(_With):
-    """A `with` block whose steps run in rounds, as long as `again` receives values.
+    """A `with` block whose steps run in rounds. `again` declares when another round starts.
 
     The attributes (or items) of a loop are the values with which a round starts.
     """
@@ -152,7 +155,8 @@ class Loop(_With):
 
         When the step ends in that variant, a round starts with the port values. A loop value that
         you do not pass keeps its value of the first round. Values leave the loop through another
-        variant of the step. Several calls must name the same values, each from another variant.
+        variant of the step. If you call the method several times, each call must pass the same
+        names, and must use ports of a different variant.
 
         Raises:
             UsageError: With code `again_invalid` or `again_differs`.
@@ -175,11 +179,11 @@ class Loop(_With):
             raise UsageError(
                 "again_invalid",
                 f"{self._block} has ended",
-                hint="Call again inside its `with` block.",
+                hint="Call `again` inside the `with` block of the loop.",
             )
 
     def _later(self, name: str, value: object) -> PortValue | None:
-        """Return the port with the value of later rounds, or None if the value does not change."""
+        """Return the port whose value later rounds use, or None if the value does not change."""
         if name not in self._states:
             raise UsageError(
                 "again_invalid",
@@ -205,7 +209,7 @@ class Loop(_With):
         if len(branches) != 1 or branches & before:
             raise UsageError(
                 "again_invalid",
-                "each call of again needs ports of one variant that no other call uses",
+                "each call of again must use its own variant, and only ports of this variant",
                 hint="Let one step return everything that the next round needs.",
             )
 
@@ -214,8 +218,8 @@ class Loop(_With):
             differ = ", ".join(sorted(self._named ^ names))
             raise UsageError(
                 "again_differs",
-                f"only some calls of again name {differ}",
-                hint="Name the same values in each call.",
+                f"only some calls of again pass {differ}",
+                hint="Pass the same names in each call.",
             )
 
     def _check_takers(self, state: State, port: PortValue) -> None:

@@ -1,4 +1,4 @@
-"""The edges that bring a value to a step. The blocks of source and target determine their kinds.
+"""The edges that bring a value to a step. The blocks of both ends determine the kinds of edges.
 
     from        to          edge
     outside     for_each    normal: the same value for every iteration
@@ -9,7 +9,8 @@
     loop        outside     break
 
 An edge crosses the border of one block, and may also enter a loop as the loop's initial value. A
-value that would have to cross two borders is rejected. A step in between splits its edge into two.
+value that would have to cross two borders is rejected. To pass the value, add a step that splits
+the edge into two edges.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,9 +35,10 @@ from nexus_tools.workflow.document.document import EdgeKind
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An edge of a kind from a port, or the binding of an input or a constant.
+    """The source of a value. A port has an edge of a kind, and an input or a constant has no edge.
 
-    The edge makes the target run in the outermost `depth` blocks around the target.
+    The edge can start the target once for each iteration or round of the outermost `depth` blocks
+    around it.
     """
 
     source: PortValue | WorkflowInput | Constant
@@ -45,12 +47,12 @@ class Connection:
 
     @property
     def is_moving(self) -> bool:
-        """Whether the value can start a run. Other values only wait until the run is ready."""
+        """Whether the value can start a run, instead of only waiting until the run is ready."""
         return self.kind not in (None, EdgeKind.STATIC)
 
 
 def connections(value: Origin, target: Block) -> list[Connection]:
-    """Return the edges to a step of `target`: one edge for each port that may provide the value.
+    """Return the edges to a step of `target`. Each port that may provide the value has one edge.
 
     Raises `UsageError`: `value_from_other_block`, `value_not_collected`, `value_leaves_loop`,
     `value_moves_twice`, `alternatives_differ`.
@@ -59,7 +61,7 @@ def connections(value: Origin, target: Block) -> list[Connection]:
 
 
 def check_edges_to(value: Origin, target: Block) -> None:
-    """Check the edges of a value, as far as possible before all loops are complete.
+    """Check the edges of a value, as far as this is possible before all loops are complete.
 
     Raises the errors of `connections`.
     """
@@ -113,15 +115,15 @@ def _from_port(value: PortValue, target: Block, *, begins_loop: bool) -> Connect
 
 
 def _check_leaves(value: PortValue, loop: Block) -> None:
-    """Check that the value is from the step that decides about another round."""
+    """Check that the value is from the step that decides whether another round starts."""
     again = [later for state in loop.entered_by for later in _later(state)]
     deciding = [later for later in again if later.draft is value.draft]
     if not deciding:
         names = ", ".join(dict.fromkeys(later.draft.display_name for later in again))
         raise UsageError(
             "value_leaves_loop",
-            f"{value} exists in each round of {loop}, but does not decide which one is the last",
-            hint=f"Use another variant of {names}, which decides, and let it return the value.",
+            f"{value} exists in each round of {loop}, but its step does not decide which is last",
+            hint=f"Return the value in a variant of {names} that ends the loop.",
         )
     if any(later.variant == value.variant for later in deciding):
         raise UsageError(
@@ -172,18 +174,18 @@ def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Itera
         for way in _ways(alternative, target, begins_loop=begins_loop)
     ]
     if not all(way.is_moving for way in found):
-        _refuse_second_move(value, f"is kept for all rounds of {target}")
+        _refuse_second_move(value, f"is also used in all rounds of {target}")
     if len({way.depth for way in found}) > 1:
         raise UsageError(
             "alternatives_differ",
-            f"some alternatives of {value} exist for all iterations, and some for one",
+            f"some alternatives of {value} exist for all iterations, and others for one",
             hint="Use alternatives from the same block as the step.",
         )
     yield from found
 
 
 def _shared_depth(one: Block, other: Block) -> int:
-    """Return the number of blocks that contain both."""
+    """Return the number of blocks that contain both of these blocks."""
     pairs = zip(one.chain, other.chain, strict=False)
     return next(
         (depth for depth, (mine, its) in enumerate(pairs) if mine is not its),
@@ -192,7 +194,7 @@ def _shared_depth(one: Block, other: Block) -> int:
 
 
 def _entered(target: Block, depth: int, *, begins_loop: bool) -> tuple[Block, ...]:
-    """Return the blocks below a depth that the value enters, except a loop that starts with it."""
+    """Return the blocks that a value enters below a depth, except a loop that starts with it."""
     entered = target.chain[depth:]
     return entered[:-1] if begins_loop else entered
 
@@ -202,19 +204,19 @@ def _check_is_in(value: Origin, target: Block) -> None:
         raise UsageError(
             "value_from_other_block",
             f"{value} exists only inside {value.block}",
-            hint="Use it inside its `with` block, or pass it through a step.",
+            hint="Use the value inside the `with` block, or pass it through a step.",
         )
 
 
 def _check_enters_no_loop(value: Origin, target: Block, depth: int, *, begins_loop: bool) -> None:
     entered = _entered(target, depth, begins_loop=begins_loop)
     if any(block.kind is BlockKind.LOOP for block in entered):
-        _refuse_second_move(value, f"is kept for all rounds of {target}")
+        _refuse_second_move(value, f"is also used in all rounds of {target}")
 
 
 def _refuse_second_move(value: Origin, second: str) -> NoReturn:
     raise UsageError(
         "value_moves_twice",
         f"{value} {second}, which needs a second edge",
-        hint="Add a step in between that passes the value on.",
+        hint="Add an intermediate step that takes the value and returns it.",
     )

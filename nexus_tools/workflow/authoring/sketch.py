@@ -24,7 +24,7 @@ _MAX_SHOWN = 80
 
 
 class BlockKind(Enum):
-    """The way in which the steps of a block run."""
+    """The kind of a block: its steps run once, for each element, or in rounds."""
 
     WORKFLOW = "workflow"
     FOR_EACH = "for_each"
@@ -47,7 +47,10 @@ class Block:
 
     @property
     def chain(self) -> "tuple[Block, ...]":
-        """The enclosing blocks and this block, outermost first. Empty for the workflow."""
+        """The enclosing blocks and this block, outermost first.
+
+        The tuple is empty for the workflow.
+        """
         return (*self.parent.chain, self) if self.parent else ()
 
     @property
@@ -71,7 +74,7 @@ class Block:
         return found
 
     def is_in(self, other: "Block") -> bool:
-        """Return whether the steps of this block are also steps of the other block."""
+        """Return whether this block is the other block, or is inside it."""
         return not other.parent or other in self.chain
 
     def __str__(self) -> str:
@@ -80,7 +83,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Origin:
-    """The origin of a value that will exist when the workflow runs: a block and a shape.
+    """The origin of a value that will exist when the workflow runs.
 
     `str(origin)` is the author's name for the value.
     """
@@ -90,7 +93,7 @@ class Origin:
     shape: JsonTypes
 
     def leaves(self) -> "Iterator[Origin]":
-        """Yield the possible origins: this one, unless it is an alternative or a loop state."""
+        """Yield the possible origins of the value, without alternatives and loop values."""
         yield self
 
 
@@ -153,7 +156,10 @@ class Collected(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State(Origin):
-    """A value of a loop. `again` replaces the initial value in later rounds."""
+    """A value with which each round of a loop starts.
+
+    `again` replaces the initial value in later rounds.
+    """
 
     name: str
     initial: Origin
@@ -161,7 +167,7 @@ class State(Origin):
     later: list[PortValue] = field(default_factory=list)
 
     def leaves(self) -> Iterator[Origin]:
-        """Yield the origins of the first round's value, and those of later rounds."""
+        """Yield the origins of the value in the first round, and then in later rounds."""
         yield from self.initial.leaves()
         yield from self.later
 
@@ -171,7 +177,7 @@ class State(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class First(Origin):
-    """The value that arrives first among several values."""
+    """The first value to arrive of several alternatives."""
 
     values: tuple[Origin, ...]
 
@@ -216,7 +222,7 @@ class Draft:
 
 @dataclass(eq=False)
 class Sketch:
-    """The complete input of an author for one workflow."""
+    """The unfinished workflow, with all parts that the author has added."""
 
     root: Block
     post_failure_action: PostFailureAction | None = None
@@ -236,16 +242,16 @@ class Sketch:
 
 
 def order_port(taken: Collection[str]) -> str:
-    """Return the name of a new order-only port, given the ports of a step."""
+    """Return a name for a new order-only port that is not among these ports of the step."""
     count = sum(port.startswith(AFTER) for port in taken)
     return f"{AFTER}_{count + 1}" if count else AFTER
 
 
 def first_of(sketch: Sketch, values: Sequence[Origin]) -> First:
-    """Return the origin of whichever of several values arrives first.
+    """Return the origin of the first value to arrive of several alternatives.
 
-    Raises `UsageError` (`alternatives_invalid`) for values that cannot arrive or that arrive
-    together.
+    Raises `UsageError` (`alternatives_invalid`) if a value has no port, or if two values can arrive
+    in the same run.
     """
     ports = [value for value in values if isinstance(value, PortValue)]
     if len(ports) < len(values) or len(ports) < 2:

@@ -20,7 +20,10 @@ _HERE = str(Path(__file__).parent / "_").removesuffix("_")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file, counted from 1. As a context manager, it adds itself to errors."""
+    """A line of a file, counted from 1.
+
+    As a context manager, a line adds itself to raised errors.
+    """
 
     file: str
     number: int
@@ -37,7 +40,7 @@ class Line:
         return _variables("".join(linecache.getlines(self.file))).get((line, column), "")
 
     def of(self, error: _Error) -> _Error:
-        """Add this line to the message and the details of an error, unless it has a line."""
+        """Add this line to the message and the details of an error, unless the error has a line."""
         if "line" not in error.details:
             error.message = f"{self}: {error.message}"
             error.args = (error.message,)

@@ -126,11 +126,11 @@ class Step(_OfStep):
         return self
 
     def after(self, *others: "Step | Branch | Value") -> Self:
-        """Make the step wait for others without taking their values.
+        """Make the step wait for other steps without taking their values.
 
         If you pass a step, any of its variants that is not an error variant ends the wait. If you
-        pass a branch or a value, only this branch or value does. Raises `UsageError` with code
-        `ending_missing` if the step cannot wait for any port.
+        pass a branch or a value, only this branch or value ends the wait. Raises `UsageError` with
+        code `ending_missing` if the step cannot wait for any port.
         """
         with caller_line() as line:
             for other in others:
@@ -139,7 +139,7 @@ class Step(_OfStep):
         return self
 
     def __getattr__(self, variant: str) -> "Branch":
-        if variant.startswith("__"):  # Python looks up such names, and needs an AttributeError
+        if variant.startswith("__"):  # Python looks up dunder names, and requires an AttributeError
             raise AttributeError(variant)
         ports = self._draft.ports
         if ports is not None and ports.variant(variant) is None:
@@ -195,7 +195,7 @@ class Step(_OfStep):
 
 
 def _awaited(other: object) -> Value:
-    """Return a value that exists if the execution has reached a step, branch or value."""
+    """Return a value that exists if the execution has reached this step, branch or value."""
     if isinstance(other, Step | Branch):
         return other._awaited()  # noqa: SLF001 - underscores keep names from hiding variants
     if isinstance(other, Value) and not isinstance(origin_of(other), WorkflowInput):

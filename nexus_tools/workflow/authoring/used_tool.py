@@ -1,4 +1,4 @@
-"""The objects that an author may pass as a tool, and the facts that they contain."""
+"""The objects that an author may pass as a tool, and the properties that each object provides."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ class NamedInterface(HasSchemas, Protocol):
 
     @property
     def fqn(self) -> ToolFqn:
-        """The name."""
+        """The FQN of the tool."""
 
 
 class HasDefinition(Protocol):
@@ -22,7 +22,7 @@ class HasDefinition(Protocol):
 
     @property
     def definition(self) -> Any:
-        """The definition."""
+        """The definition of the tool."""
 
 
 UsedTool = NamedInterface | HasDefinition | ToolFqn | str
@@ -63,7 +63,7 @@ def _interface(tool: Any) -> Any:
     for candidate in (tool, getattr(tool, "definition", None)):
         if isinstance(getattr(candidate, "input_schema", None), dict):
             return candidate
-        # An on-chain definition has its schemas as bytes. Parse them.
+        # An on-chain definition has its schemas as bytes. Parse the bytes.
         if hasattr(candidate, "parse") and hasattr(candidate, "input_schema"):
             return candidate.parse()
     raise UsageError(

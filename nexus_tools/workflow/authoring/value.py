@@ -7,9 +7,12 @@ from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.workflow.authoring.sketch import Origin
 from nexus_tools.workflow.authoring.source_line import UnknownNameError, caller_line
 
-_TO_BRANCH = "To branch, use a port of a variant. Steps that take the port run only in that case."
-_TO_CALCULATE = "Pass it to a step that computes the result."
-_TO_FORMAT = "Pass it to a step that builds the string."
+_TO_BRANCH = (
+    "To branch, use a port of a variant. Steps that take the port run only if the tool ends in"
+    " this variant."
+)
+_TO_CALCULATE = "Pass the value to a step that computes the result."
+_TO_FORMAT = "Pass the value to a step that builds the string."
 
 
 class Value:
@@ -41,7 +44,7 @@ class Value:
         raise _unknown_yet(self._origin, _TO_FORMAT)
 
     def __lt__(self, _: object) -> NoReturn:
-        raise _unknown_yet(self._origin, f"Compare it in a step. {_TO_BRANCH}")
+        raise _unknown_yet(self._origin, f"Compare the value in a step. {_TO_BRANCH}")
 
     __le__ = __gt__ = __ge__ = __contains__ = __lt__
 
@@ -70,7 +73,7 @@ class Value:
             ValidationError(
                 "value_unknown_yet",
                 f"{self._origin} cannot be indexed before the workflow runs",
-                hint="Split it in a step, and use the ports of that step.",
+                hint="Split the value in a step, and use the ports of that step.",
             )
         )
 
@@ -78,7 +81,7 @@ class Value:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            if name.startswith("_"):  # Python looks these up, and needs an AttributeError
+            if name.startswith("_"):  # Python looks up these names, and requires an AttributeError
                 raise AttributeError(name)
             self[name]
 
@@ -112,7 +115,7 @@ class IncompleteValue(ABC):
 
 
 def incomplete_value_error(given: IncompleteValue) -> UsageError:
-    """Return the error for an unfinished object where a value is needed."""
+    """Return the error for a step, branch or block that was passed as a value."""
     return UsageError(
         "port_unnamed",
         f"{given._name()} does not name a port",  # noqa: SLF001 - underscores keep it from hiding variants
@@ -121,6 +124,6 @@ def incomplete_value_error(given: IncompleteValue) -> UsageError:
 
 
 def _unknown_yet(what: object, hint: str) -> UsageError:
-    """Return the error for using the content of a value while the workflow is written."""
+    """Return the error for reading the content of a value before the workflow runs."""
     message = f"{what} is known only when the workflow runs"
     return caller_line().of(UsageError("value_unknown_yet", message, hint=hint))

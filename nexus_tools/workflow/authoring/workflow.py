@@ -39,9 +39,9 @@ _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 class Workflow:
     """A workflow that is being written: steps, and the values that connect them.
 
-    `fqn` and `description` are as for tools. Errors are raised at the line that causes them, and
-    have `file` and `line` in their details. Raises `ValidationError` with code `fqn_invalid` or
-    `description_too_long`.
+    `fqn` and `description` obey the same rules as for tools. Each error is raised at the line that
+    causes it, and has `file` and `line` in its details. Raises `ValidationError` with code
+    `fqn_invalid` or `description_too_long`.
     """
 
     def __init__(self, fqn: str | ToolFqn, description: str = "") -> None:
@@ -152,7 +152,7 @@ class Workflow:
         return ForEach(self._sketch, (items,), parallel)
 
     def collect(self, value: Value) -> Value:
-        """Return the list of a value's results in all iterations of an ended `for_each`, in order.
+        """Return a list with the value from each iteration of an ended `for_each`, in order.
 
         Iterations without the value are omitted. Raises `UsageError` with code `collect_invalid`.
         """
@@ -183,7 +183,7 @@ class Workflow:
         return Loop(self._sketch, state)
 
     def first(self, *values: Value) -> Value:
-        """Return whichever value arrives first from alternative variants or their successors.
+        """Return the first value to arrive from alternative variants or from their successors.
 
         Raises `UsageError` with code `alternatives_invalid`.
         """
@@ -237,7 +237,7 @@ class Workflow:
         return {str(tool.fqn): tool.ports for tool in known if tool.ports is not None}
 
     def check(self, *, strict: bool = False) -> list[Located]:
-        """Return the linter's warnings, each with its line.
+        """Return the linter's warnings, each with the line that causes it.
 
         Raises `ValidationError` with code `workflow_invalid` if the linter reports an error, or
         with `strict` a warning. `details["violations"]` has all violations, each with its `file`
@@ -265,7 +265,7 @@ class Workflow:
             raise UsageError(
                 "block_open",
                 f"{self._sketch.block} has not ended",
-                hint="Write this after all `with` blocks.",
+                hint="Call this method after all `with` blocks.",
             )
 
     def _checked(self, *, strict: bool) -> tuple[Document, list[Located]]:
@@ -292,7 +292,10 @@ def _refusal(errors: list[tuple[UsageError, Line]], found: list[Located]) -> Usa
 
 
 def _error_of(found: list[Located]) -> ValidationError:
-    """Return one error for all violations with their lines. The message names the first."""
+    """Return one error for all violations with their lines.
+
+    The message of the error is that of the first violation.
+    """
     error = violations_error([located.violation for located in found])
     for told, located in zip(error.details["violations"], found, strict=False):
         told.update(located.as_json())
@@ -300,7 +303,7 @@ def _error_of(found: list[Located]) -> ValidationError:
 
 
 def _named_ports(ports: object, tool: ResolvedTool) -> Mapping[str, Any]:
-    """Return the ports that were passed as a mapping. A value must have the name of its port."""
+    """Return the ports that were passed as a mapping. Reject a value without the name of a port."""
     if ports is None or isinstance(ports, Mapping):
         return ports or {}
     first = next(iter(tool.ports.inputs.named), "port") if tool.ports else "port"
@@ -312,7 +315,7 @@ def _named_ports(ports: object, tool: ResolvedTool) -> Mapping[str, Any]:
 
 
 def _check_is_not_in_rounds(given: Origin, outside: Block) -> None:
-    """Check that a value to collect is not inside an inner block of the `for_each`."""
+    """Check that a collected value is not inside an inner block of the `for_each`."""
     around = given.block.chain[outside.depth :]
     is_deeper = given.block.is_in(outside) and len(around) > 1
     if is_deeper and around[0].kind is BlockKind.FOR_EACH:
@@ -326,7 +329,7 @@ def _check_is_not_in_rounds(given: Origin, outside: Block) -> None:
 
 
 def _is_set(name: object) -> bool:
-    """Return whether a name was passed. A passed placeholder has no truth value."""
+    """Return whether a name was passed, without testing the truth value of a placeholder."""
     return not isinstance(name, str) or bool(name)
 
 

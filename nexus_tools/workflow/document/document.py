@@ -10,16 +10,19 @@ from typing import Any, Protocol
 from nexus_tools.tool import canonical_json
 
 DIALECT = "nexus_tools/1"
-"""The value of `dialect` in documents that use features the reference's format lacks."""
+"""The value of `dialect` in documents with features that the format of the reference lacks."""
 
 DEFAULT_GROUP = "_default_group"
 """The entry group of documents without groups: all vertices with entry ports."""
 
 AFTER = "_after"
-"""The name of input ports that carry no data. A suffix may follow, such as in `_after_2`."""
+"""The name of input ports that carry no data. A suffix may follow the name, as in `_after_2`."""
 
 ERR_EVAL = "_err_eval"
-"""The variant of a run whose last attempt has failed. It has the ports `reason` and `detail`."""
+"""The output variant of a failed run without further attempts.
+
+The variant has the ports `reason` and `detail`.
+"""
 
 DEFAULT_PARALLEL = 32
 MAX_PARALLEL = 1_024
@@ -53,22 +56,22 @@ class EdgeKind(StrEnum):
     COLLECT = "collect"
     """Gathers the values of all iterations, in order, into a list."""
     DO_WHILE = "do_while"
-    """Takes the value to the head of the loop for the next round."""
+    """Passes the value to the head of the loop for the next round."""
     BREAK = "break"
-    """Takes the value out of the loop."""
+    """Passes the value out of the loop."""
     STATIC = "static"
-    """Keeps the value for every iteration and round."""
+    """Provides the value to every iteration and every round."""
 
 
 class PostFailureAction(StrEnum):
-    """The effect of an unhandled failure: it skips dependent vertices, or ends the execution."""
+    """The effect of an unhandled failure: skip the dependent vertices, or end the execution."""
 
     CONTINUE = "continue"
     TERMINATE = "terminate"
 
 
 class Storage(StrEnum):
-    """The storage of the data of a default value."""
+    """The storage system that contains the data of a default value."""
 
     INLINE = "inline"
     WALRUS = "walrus"
@@ -129,7 +132,7 @@ class InputPort:
 
     @property
     def is_order_only(self) -> bool:
-        """Whether the port only delays the vertex. The tool does not receive the port's value."""
+        """Whether the port only delays the vertex, so that the tool does not receive its value."""
         return self.port == AFTER or self.port.startswith(f"{AFTER}_")
 
     def __str__(self) -> str:
@@ -236,7 +239,7 @@ class EntryGroup:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A name for entry ports that receive the same value. Part of the dialect."""
+    """A name for entry ports that receive the same value. Names are a feature of the dialect."""
 
     name: str
     targets: tuple[InputPort, ...]
@@ -273,7 +276,7 @@ class Document:
 
     @property
     def has_dialect(self) -> bool:
-        """Whether the document may use features that the reference's format lacks."""
+        """Whether the document may use features that the format of the reference lacks."""
         return self.dialect == DIALECT
 
     def groups(self) -> tuple[EntryGroup, ...]:
@@ -318,7 +321,7 @@ def _written(values: Iterable[_Written]) -> list[dict[str, Any]]:
 
 
 def _said(**fields: tuple[Any, Any]) -> dict[str, Any]:
-    """Return the fields whose value differs from their default, from (value, default) pairs."""
+    """Return the fields whose value differs from the default, given (value, default) pairs."""
     return {
         name: value.value if isinstance(value, StrEnum) else value
         for name, (value, default) in fields.items()

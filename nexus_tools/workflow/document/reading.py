@@ -38,7 +38,7 @@ from nexus_tools.workflow.document.violation import Severity, Violation, violati
 _Value = TypeVar("_Value")
 
 _EDGE_KINDS = {kind.value: kind for kind in EdgeKind} | {
-    # The names of the variants in Move.
+    # The names of the variants in the Move package of the reference.
     kind.value.title().replace("_", ""): kind
     for kind in EdgeKind
 }
@@ -53,7 +53,7 @@ _VARIANT_TAGS = ("variant", "@variant", "_variant_name")
 
 # Fields of older files that have no effect.
 _OBSOLETE = {
-    "encrypted": "It does not encrypt anything.",
+    "encrypted": "The field does not encrypt anything.",
     "leader_verifier": "Use the field `verifier`.",
     "tool_verifier": "Use the field `verifier`.",
 }
@@ -81,7 +81,7 @@ def read_document(text: bytes | str) -> tuple[Document, list[Violation]]:
 
 @dataclass
 class _Report:
-    """The violations so far. After a violation, parsing continues with a placeholder value."""
+    """The violations so far. After a violation, the parser continues with a placeholder value."""
 
     has_dialect: bool
     violations: list[Violation] = field(default_factory=list)

@@ -7,11 +7,11 @@ back to an earlier vertex, so it does not count.
     papers ──for_each──▶ summarise ──▶ check ──collect──▶ write       topic ──▶ check
        0                     1           1                  0           0
 
-Vertices of a depth that edges connect form one region. So two lists whose elements meet at a vertex
-are iterated together. A value from outside (`topic`) does not pull its source into the region.
-Loops are determined by reachability. `do_while` edges that share a source or a head form one loop.
-The loop has the vertices that its heads reach within the enclosing region, not counting the `break`
-edges of its sources.
+Vertices of the same depth that are connected by edges form one region. So two lists whose elements
+meet at a vertex are iterated together. The source of a value from outside (`topic`) does not become
+a part of the region. Loops are determined by reachability. `do_while` edges that share a source or
+a head form one loop. The loop has the vertices that its heads reach within the enclosing region,
+not counting the `break` edges of its sources.
 """
 
 from collections import Counter, defaultdict, deque
@@ -27,7 +27,7 @@ MAX_DEPTH = 8
 
 
 class BlockKind(StrEnum):
-    """The reason why a block is repeated."""
+    """The kind of a block, which determines why its steps are repeated."""
 
     REGION = "region"
     """The block runs for each element of a list."""
@@ -37,7 +37,10 @@ class BlockKind(StrEnum):
 
 @dataclass(slots=True)
 class Repetition:
-    """A block before its nesting is checked. `edge` is the number of an edge that creates it."""
+    """A block whose nesting has not been checked yet.
+
+    `edge` is the number of an edge that creates it.
+    """
 
     kind: BlockKind
     vertices: set[str]
@@ -72,7 +75,7 @@ class EdgeGraph:
         self.problems.append(Violation(rule, message, f"/edges/{number}"))
 
     def complain_of_depth(self, number: int, vertex: str) -> None:
-        """Record that an edge makes a vertex too deep."""
+        """Record that an edge makes the nesting depth of a vertex exceed the limit."""
         message = f"'{vertex}' is in more than {MAX_DEPTH} regions and loops"
         self.complain("too_deep", number, message)
 
@@ -104,7 +107,7 @@ class _Regions:
 
     @cached_property
     def around(self) -> dict[str, tuple[object, ...]]:
-        """A mark for each region around each vertex, outermost first."""
+        """A mark for each region around each vertex, with the outermost region first."""
         return {
             vertex: tuple(self._joined.root((vertex, level)) for level in range(1, depth + 1))
             for vertex, depth in self.depth.items()
@@ -144,7 +147,7 @@ def _depths(graph: EdgeGraph) -> dict[str, int]:
                     ready.append(target)
     for number, edge in forward:
         if missing[edge.source.vertex] and missing[edge.target.vertex]:
-            graph.complain("cycle", number, f"'{edge.source}' is on a cycle, or after one")
+            graph.complain("cycle", number, f"'{edge.source}' is on a cycle or after a cycle")
     for number, edge in graph.of_kind(EdgeKind.FOR_EACH):
         if depth[edge.target.vertex] > MAX_DEPTH:
             graph.complain_of_depth(number, edge.target.vertex)
@@ -191,7 +194,7 @@ def _loops(graph: EdgeGraph, regions: _Regions) -> list[Repetition]:
         loop.vertices = _reach(graph, regions, loop)
         depth.update(loop.vertices)
         deep = next((name for name in loop.vertices if depth[name] > MAX_DEPTH), None)
-        if deep is not None:  # computing the reach of many nested loops takes too long
+        if deep is not None:  # reachability in many nested loops takes too long
             graph.complain_of_depth(loop.edge, min(loop.heads))
             return []
     for number, edge in again:
@@ -200,8 +203,8 @@ def _loops(graph: EdgeGraph, regions: _Regions) -> list[Repetition]:
             graph.complain(
                 "repeats_nothing",
                 number,
-                f"no path leads from '{edge.target.vertex}' to '{edge.source}', so the edge back"
-                " repeats nothing",
+                f"no path leads from '{edge.target.vertex}' to '{edge.source}', so the do_while"
+                " edge does not form a loop",
             )
     return list(found.values())
 
@@ -214,7 +217,7 @@ def _reach(graph: EdgeGraph, regions: _Regions, loop: Repetition) -> set[str]:
         for _, edge in graph.out[name]:
             target = edge.target.vertex
             breaks = edge.kind is EdgeKind.BREAK and name in loop.sources
-            # A collect edge may leave a region that has the whole loop inside.
+            # A collect edge may leave a region that contains the whole loop.
             stays = regions.around[target][: len(home)] == home
             if stays and not breaks and target not in reached:
                 reached.add(target)

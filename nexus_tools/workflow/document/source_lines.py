@@ -21,14 +21,14 @@ class Place(NamedTuple):
 def json_positions(text: str) -> Mapping[str, Place]:
     """Return the start of each value of a JSON text, by its pointer. Raises `json_invalid`.
 
-    The position of a member of an object is the position of its name.
+    The position of an object member is the position of the member's name.
     """
     parse_json(text)  # the scanner requires valid JSON of limited depth
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     places: dict[str, Place] = {}
     line = 0
     for path, position in _Scanner(text).value((), 0):
-        # Values come in the order of the text, so the search starts at the previous line.
+        # Values are yielded in the order of the text, so the search starts at the previous line.
         while line + 1 < len(starts) and starts[line + 1] <= position:
             line += 1
         places[json_pointer(path)] = Place(line + 1, position - starts[line] + 1)
@@ -38,7 +38,7 @@ def json_positions(text: str) -> Mapping[str, Place]:
 def place_of(places: Mapping[str, Place], pointer: str) -> Place | None:
     """Return the position of a pointer, or of the smallest existing part that contains it.
 
-    A rule may point to a missing member.
+    The pointer of a violation may name a missing member.
     """
     while pointer and pointer not in places:
         pointer = pointer.rpartition("/")[0]
@@ -72,7 +72,7 @@ class _Scanner:
             begin = self.end
             name = self._leaf()
             self._skip_space()
-            self.end += 1  # the colon
+            self.end += 1  # skip the colon
             yield from self.value((*path, name), begin)
 
     def _items(self, path: _Path) -> Iterator[tuple[_Path, int]]:

@@ -2,8 +2,9 @@
 
 A *region* runs for each element of a list, and lies between `for_each` edges and the `collect`
 edges that gather its iterations. A *loop* runs in rounds. The heads of a loop are the targets of
-its `do_while` edges. The loop has the vertices that the heads reach before the `break` edges. Two
-blocks are nested or disjoint. The path of a run has one number for each block around its vertex.
+its `do_while` edges. The loop has the vertices that the heads reach before the `break` edges. Any
+two blocks are either nested or disjoint. The path of a run has one number for each block around its
+vertex.
 """
 
 from collections import defaultdict
@@ -41,9 +42,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """All blocks, parents first, and for each vertex the blocks around it, outermost first.
+    """The blocks of a workflow, with parents first, and the blocks around each vertex.
 
-    `problems` refer to edges. If there are problems, the blocks are a best effort.
+    `problems` refer to edges. The blocks around a vertex are ordered from the outermost block
+    inwards. If the document has problems, the blocks may be incomplete or wrong.
     """
 
     blocks: tuple[Block, ...]
@@ -58,9 +60,9 @@ class Structure:
         return target[shared_length(source, target) :]
 
     def waiting_blocks(self, edge: Edge) -> tuple[int, ...]:
-        """Return the blocks that an edge enters and that wait for its value.
+        """Return the blocks that an edge enters, and that need its value before they open.
 
-        These are the entered regions, or all entered blocks if the edge is static.
+        The blocks are the entered regions, or all entered blocks if the edge is static.
         """
         return tuple(
             block
@@ -88,7 +90,7 @@ def _nested(
 ) -> tuple[tuple[Block, ...], dict[str, tuple[int, ...]]]:
     """Return the blocks in descending size, so that parents come first.
 
-    A region precedes a loop with equal vertices.
+    A region precedes a loop with the same vertices.
     """
     found.sort(
         key=lambda repetition: (
@@ -174,7 +176,7 @@ def _check_edges(
 
 
 def _check_static(graph: EdgeGraph, around: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that the edges into a block for one port are either all static or all not static."""
+    """Check that the edges into a block for one port are all static, or all not static."""
     entered: dict[tuple[InputPort, bool], set[int]] = defaultdict(set)
     for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
@@ -201,7 +203,7 @@ def _check_collect(
         graph.complain("collects_nothing", number, message)
     elif not left:
         by = drawn(edge.target.vertex, regions[-1])
-        message = f"'{edge.target}' is in the region that it gathers"
+        message = f"'{edge.target}' is inside the region that its edge gathers"
         how = f", because of the edge from '{by.source}'" if by else ""
         graph.complain("collects_into_itself", number, message + how)
     elif left != (regions[-1],):
@@ -229,7 +231,7 @@ def edge_pulling_into(
 
 
 def shared_length(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """Return the number of blocks that two vertices have in common, from their blocks."""
+    """Return the number of common outer blocks of two vertices, given the blocks of each."""
     length = 0
     while length < min(len(one), len(other)) and one[length] == other[length]:
         length += 1

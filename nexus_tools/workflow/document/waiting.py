@@ -1,4 +1,7 @@
-"""The waiting tools of the Move package, for authors. All networks have the same interfaces."""
+"""The waiting tools of the Move package, for authors.
+
+All networks have the same tool interfaces.
+"""
 
 from collections.abc import Mapping
 from typing import Any

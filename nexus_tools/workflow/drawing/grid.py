@@ -17,7 +17,7 @@ LINES = {
     "dashed": "╌╎╭╮╰╯",
     "dotted": "┈┊╭╮╰╯",
 }
-"""The horizontal and vertical characters and the corners of a line, by its style."""
+"""The horizontal, vertical and corner characters of a line, by line style."""
 
 BORDERS = {
     "round": "─│╭╮╰╯",
@@ -25,18 +25,18 @@ BORDERS = {
     "dashed": "╌╎┌┐└┘",
     "double": "═║╔╗╚╝",
 }
-"""The horizontal and vertical characters and the corners of a box, by its style."""
+"""The horizontal, vertical and corner characters of a box, by box style."""
 
 CROSSING = "┼"
 HEADS = {True: "▼", False: "▲"}
-"""The arrow heads, by whether the line goes down."""
+"""The arrowhead characters. The key is whether the line leads downwards."""
 
 _UPRIGHT = {character: "│" for characters in LINES.values() for character in characters[1]}
 _UPRIGHT |= dict.fromkeys(HEADS.values(), "│") | {" ": " ", "": ""}
 
 
 class Rectangle(NamedTuple):
-    """A rectangle of cells."""
+    """A rectangular area of cells."""
 
     column: int
     row: int
@@ -45,14 +45,14 @@ class Rectangle(NamedTuple):
 
 
 class Grid:
-    """A grid that grows as it is drawn on. A wide character takes two columns."""
+    """A grid that grows if necessary. A wide character takes two columns."""
 
     def __init__(self) -> None:
         self._rows: list[list[tuple[str, str]]] = []
         self._sides: dict[tuple[int, int], int] = {}
         """For each cell, the sides (`UP`, …) to which lines lead."""
         self.has_overlaps = False
-        """Whether two lines run along the same cells, so that a reader cannot tell them apart."""
+        """Whether two lines share cells, so that a reader cannot distinguish the lines."""
 
     def text(self, column: int, row: int, text: str, style: str) -> None:
         """Write a string into one row."""
@@ -130,7 +130,7 @@ class Grid:
 
 
 def _between(start: tuple[int, int], end: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield the cells between two cells of a row or column, including the end but not the start."""
+    """Yield the cells from a start to an end in one row or column, excluding the start."""
     (x, y), (end_x, end_y) = start, end
     length = max(abs(end_x - x), abs(end_y - y))
     for step in range(1, length + 1):

@@ -12,7 +12,7 @@ from typing import Any
 import graphlay
 
 _BENT = 3
-"""The minimum number of points of a way with a horizontal part before its vertical end."""
+"""The minimum number of points of a line that has a horizontal part before its vertical end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A position from the left and from the top."""
+    """A position, as the distances from the left edge and from the top edge."""
 
     x: float
     y: float
@@ -33,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A rectangle by its upper left corner and its size."""
+    """A rectangle, given by its upper left corner and its size."""
 
     left: float
     top: float
@@ -53,7 +53,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A box to place. `frame` is the number of the frame that contains it."""
+    """A box of the drawing. `frame` is the number of the frame that contains the box."""
 
     size: Size
     frame: int | None = None
@@ -71,7 +71,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The points of a line from its start to its label and from there to its end.
+    """The points of a line, from its start to its label, and from the label to its end.
 
     `label` is the area of the label.
     """
@@ -85,8 +85,8 @@ class Route:
 class Spacing:
     """The minimum distances, in units of the caller.
 
-    `fineness` is the number of library units in one unit of the caller. The library moves boxes by
-    a few of its own units at the end, so these units must be small.
+    `fineness` is the number of library units in one unit of the caller. The library finally moves
+    boxes by a few of its own units, so the units must be small.
     """
 
     layers: float
@@ -95,7 +95,7 @@ class Spacing:
     lanes: float
     """The distance between horizontal lines, and between a horizontal line and a frame."""
     ends: float
-    """The length of the straight end of a line at a box."""
+    """The length of the straight part with which a line ends at a box."""
     frame: float
     """The distance between a frame and its contents."""
     header: float
@@ -180,7 +180,7 @@ def _lower(area: Area, gap: float) -> Area:
 
 
 def _squared(way: Sequence[Point]) -> tuple[Point, ...]:
-    """Return the way with exact right angles.
+    """Return the line with exact right angles.
 
     The library may deviate from right angles by a third of its unit.
     """
@@ -193,16 +193,16 @@ def _squared(way: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def _longer(way: tuple[Point, ...], gap: float) -> tuple[Point, ...]:
-    """Return the way extended at its end by a gap, upwards or downwards."""
+    """Return the line with its end extended by a gap, upwards or downwards."""
     *rest, end = way
     further = gap if rest[-1].y < end.y else -gap
     return (*rest, Point(end.x, end.y + further))
 
 
 def _uncross(routes: dict[int, Route], lines: Sequence[Line]) -> None:
-    """Swap the ends of two lines that would cross just before their common box.
+    """Swap the ends of two lines that would cross directly before the box that both lines reach.
 
-    The library orders the lines of a box before it knows the positions of boxes in other layers.
+    The library orders the lines of a box before it assigns the positions of boxes in other layers.
     """
     bent: defaultdict[int, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
@@ -216,7 +216,7 @@ def _uncross(routes: dict[int, Route], lines: Sequence[Line]) -> None:
 
 
 def _ending(way: tuple[Point, ...], x: float) -> tuple[Point, ...]:
-    """Return the way with its last, vertical part moved to `x`."""
+    """Return the line with its last vertical part moved to `x`."""
     *rest, bend, end = way
     return (*rest, Point(x, bend.y), Point(x, end.y))
 
@@ -228,7 +228,7 @@ def _nodes(
     fine, ends = spacing.fineness, spacing.ends
     sizes = [Size(box.size.width, box.size.height + 2 * ends) for box in boxes]
     sizes += [line.label for line in lines]
-    sizes += [Size(1, 1)] * len(frames)  # frames grow to the size of their contents
+    sizes += [Size(1, 1)] * len(frames)  # The library enlarges frames as needed.
     parents = [*(box.frame for box in boxes), *_frames_of_labels(boxes, lines, frames), *frames]
     for size, parent in zip(sizes, parents, strict=True):
         node: dict[str, Any] = {
@@ -256,7 +256,7 @@ def _frames_of_labels(
 
 
 def _edges(boxes: Sequence[Box], lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
-    """Yield each line as two halves, which meet the middle of its label from above and below."""
+    """Yield each line as two halves, which end at the label's middle from above and from below."""
     for label, line in enumerate(lines, len(boxes)):
         above, below = (
             {"offset": {"side": side, "t": 0.0}}

@@ -1,4 +1,4 @@
-"""The Mermaid drawing of a workflow, for Markdown renderers that do the layout."""
+"""The Mermaid drawing of a workflow, which is laid out by the Markdown renderer."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -79,12 +79,15 @@ def _edge_text(edge: DrawnEdge) -> str:
 
 
 def _is(vertex: DrawnVertex, name: str) -> bool:
-    """Return whether a class applies to a vertex. A vertex with a phase has only that class."""
+    """Return whether a class applies to a vertex.
+
+    A vertex with a phase has only its phase class.
+    """
     if vertex.phase:
         return vertex.phase == name
     return {"chain": vertex.is_on_chain, "unknown": not vertex.is_declared}.get(name, False)
 
 
 def _escaped(text: str) -> str:
-    """Return the text with each possible markup character replaced by its character number."""
+    """Return the text with each markup character replaced by a numeric character reference."""
     return re.sub(r"[!-'*+;-?\[-^`{-~]", lambda found: f"#{ord(found[0])};", text)

@@ -36,7 +36,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VertexState:
-    """The number of a vertex's runs in each phase."""
+    """The number of runs of a vertex in each phase."""
 
     waiting: int = 0
     running: int = 0
@@ -58,7 +58,7 @@ class VertexState:
 
 @dataclass(frozen=True, slots=True)
 class DrawnVertex:
-    """A vertex with printable texts. An undeclared vertex occurs only in edges.
+    """A vertex of the drawing, with printable texts. An undeclared vertex occurs only in edges.
 
     `entries` are the vertex's entry ports, and `results` its ports that are outputs of the
     workflow. `entries` and `results` include the names that the dialect gives to ports. `block` is
@@ -111,7 +111,7 @@ class DrawnEdge:
         return f"{self.variant} · {self.kind.value.replace('_', ' ')}"
 
     def port_text(self, length: int) -> str:
-        """Return the connected ports in at most `length` columns, or else their number."""
+        """Return the connected ports if they fit into `length` columns, else their number."""
         text = ", ".join(one if one == other else f"{one} → {other}" for one, other in self.ports)
         if len(self.ports) == 1 or cells(text) <= length:
             return truncate_end(text, length)
@@ -152,7 +152,7 @@ class Picture:
         )
 
     def descriptions(self) -> Iterator[str]:
-        """Yield a textual description of the picture, for screen readers."""
+        """Yield the lines of a text description of the picture, for screen readers."""
         yield f"A workflow of {len(self.vertices)} vertices"
         for vertex in self.vertices:
             yield ", ".join(
@@ -218,7 +218,7 @@ def _edges(document: Document, numbers: Mapping[str, int]) -> Iterator[DrawnEdge
 
 
 def _input_names(document: Document) -> dict[str, dict[str, str]]:
-    """Return for each vertex its ports with a named input of the dialect, and the input names."""
+    """Return, by vertex, the ports that have a named input, with the input names."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for input_ in document.inputs:
         for target in input_.targets:

@@ -36,7 +36,10 @@ PALETTE = {
     "busy": ("#9a6700", "#d29922"),
     "busy-box": ("#fff8c5", "#3b2300"),
 }
-"""The light and the dark color by name. A page can override them as `--workflow-…` properties."""
+"""The light and the dark color of each color name.
+
+A page can override them as `--workflow-…` properties.
+"""
 
 RULES = """
 .workflow .paper { fill: paper; stroke: rim }
@@ -74,7 +77,7 @@ MARGIN = 20
 PADDING = 12
 NAME_HEIGHT, ROW_HEIGHT, LABEL_HEIGHT = 20, 16, 15
 NAME_WIDTH, MONO_WIDTH = 8.6, 6.7
-"""Upper estimates of the widths of a character. The actual widths depend on the font."""
+"""Upper bounds of the width of a character. The actual widths depend on the font."""
 BADGE = "on chain"
 BADGE_WIDTH = 52
 MAX_NAME, MAX_ROW, MAX_PORTS = 30, 38, 30
@@ -115,7 +118,7 @@ def _file(picture: Picture, layout: Layout) -> Iterator[str]:
 
 
 def _style() -> str:
-    """Return the rules with light colors, and again with custom properties if supported."""
+    """Return style rules with light colors, and rules with custom properties for newer browsers."""
     plain, variable = [], []
     for rule in RULES.strip().splitlines():
         selector, _, body = rule.removesuffix(" }").partition(" { ")
@@ -204,7 +207,7 @@ def _edge(picture: Picture, edge: DrawnEdge, route: Route) -> Iterator[str]:
     ports = ", ".join(f"{one} → {other}" for one, other in edge.ports)
     yield f'<g class="{classes}">'
     yield f"<title>{escape(f'{source} → {target}: {edge.label} ({ports})')}</title>"
-    # The half of a line on which a list is split into elements is drawn as a double line.
+    # The half of a line that carries the list before the split is drawn as a double line.
     yield from _path(route.before, is_many=edge.kind is EdgeKind.COLLECT)
     *way, end = route.after
     neck = _before(way[-1], end)
@@ -220,7 +223,7 @@ def _edge(picture: Picture, edge: DrawnEdge, route: Route) -> Iterator[str]:
 
 
 def _path(points: tuple[Point, ...], *, is_many: bool) -> Iterator[str]:
-    """Yield a line through the points, with round corners."""
+    """Yield the path of a line through the points, with round corners."""
     steps = [f"M{_number(points[0].x)} {_number(points[0].y)}"]
     for (before, corner), (_, after) in pairwise(pairwise(points)):
         radius = min(CORNER, _length(before, corner) / 2, _length(corner, after) / 2)

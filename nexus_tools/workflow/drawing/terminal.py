@@ -26,7 +26,7 @@ from nexus_tools.workflow.drawing.text import cells, truncate_end, truncate_star
 SPACING = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)
 TIGHT = replace(SPACING, boxes=1, lines=1)
 MANY_VERTICES, TOO_MANY_VERTICES = 40, 250
-"""With more vertices than the first number, only names are drawn. Above the second, a list is used.
+"""Above the first number of vertices, only names are drawn. Above the second, a list is shown.
 """
 MAX_TEXT, MAX_SHORT_TEXT, MAX_VARIANT = 36, 20, 14
 PHASE_STYLES = {
@@ -70,7 +70,7 @@ class _Detail:
 def draw_terminal(
     document: Document, width: int, states: Mapping[str, VertexState] | None = None
 ) -> Text:
-    """Return text for rich whose lines have at most `width` columns.
+    """Return a `rich` text whose lines have at most `width` columns.
 
     `states` color the vertices by the phases of their runs.
     """
@@ -164,7 +164,7 @@ def _edge_style(edge: DrawnEdge) -> str:
 
 
 def _characters(edge: DrawnEdge, kind_of_many: EdgeKind) -> str:
-    """Return the characters of half a line. The half with the elements of a list is drawn heavy."""
+    """Return the characters of half a line. Heavy characters mark list elements."""
     if edge.kind is kind_of_many:
         return LINES["heavy"]
     if edge.is_error:
@@ -175,7 +175,7 @@ def _characters(edge: DrawnEdge, kind_of_many: EdgeKind) -> str:
 def _draw_line(
     grid: Grid, points: tuple[Point, ...], characters: str, style: str
 ) -> tuple[tuple[int, int], str]:
-    """Draw a line. Return its end, and the arrow head that fits its direction."""
+    """Draw a line. Return its end, and the arrowhead for its direction."""
     is_down = points[0].y < points[-1].y
     places = [(int(point.x), int(point.y)) for point in points]
     # A line starts in the first row after a box, and ends in the last row before the other box.
@@ -190,7 +190,7 @@ def _draw_line(
 
 
 def _list(picture: Picture, width: int) -> Text:
-    """Return a line for each vertex, each followed by a line for each of its edges."""
+    """Return one line for each vertex, followed by one line for each edge from this vertex."""
     lines: list[Text] = []
     outgoing: dict[int, list[DrawnEdge]] = {}
     for edge in picture.edges:

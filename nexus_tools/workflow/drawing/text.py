@@ -4,7 +4,10 @@ from rich.cells import cell_len
 
 
 def cells(text: str) -> int:
-    """Return the number of columns of a text. For example, a Chinese character takes two."""
+    """Return the number of columns of a text.
+
+    For example, a Chinese character takes two columns.
+    """
     return cell_len(text)
 
 
@@ -22,7 +25,7 @@ def truncate_start(text: str, width: int) -> str:
     """Return the end of a text, truncated to `width` columns.
 
     The end of an FQN is more specific than its start. The result starts with a whole label if it
-    still has at least half of the width.
+    then still fills at least half of the width.
     """
     if cell_len(text) <= width:
         return text

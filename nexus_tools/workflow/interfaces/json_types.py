@@ -13,12 +13,12 @@ _NAMES = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "
 
 @dataclass(frozen=True, slots=True)
 class JsonTypes:
-    """The JSON types that a value may have, and the types of its elements if it is a list.
+    """The JSON types that a value may have. A list also has the types of its elements.
 
     The types are an upper bound. A value that a schema accepts has one of the `types`, but a value
-    of these types may still be invalid. So two shapes are certainly incompatible only if they have
-    no type in common. `number` means a number with a fraction. The types of a number schema also
-    include `integer`.
+    of these types may still be invalid. So two sets of types are certainly incompatible only if
+    they have no type in common. `number` means a number with a fraction. The types of a number
+    schema also include `integer`.
     """
 
     types: frozenset[str] = _ALL
@@ -26,22 +26,22 @@ class JsonTypes:
 
     @classmethod
     def of(cls, document: SchemaDocument, pointer: str = "") -> "JsonTypes":
-        """Return the shape of a subschema."""
+        """Return the JSON types that a subschema accepts."""
         place, schema = document.target(pointer)
         return cls(_types(document, pointer, frozenset()), lambda: _items(document, place, schema))
 
     @classmethod
     def list_of(cls, element: "JsonTypes") -> "JsonTypes":
-        """Return the shape of a list whose elements have the shape `element`."""
+        """Return the types of a list whose elements have the types `element`."""
         return cls(frozenset(("array",)), lambda: element)
 
     @property
     def element(self) -> "JsonTypes":
-        """The shape of the elements if the value is a list."""
+        """The types of the elements if the value is a list."""
         return self._element() if self._element else JsonTypes()
 
     def may_be(self, other: "JsonTypes") -> bool:
-        """Return whether a value of this shape can have the other shape."""
+        """Return whether a value with these types can also have one of the other types."""
         return bool(self.types & other.types)
 
     def __or__(self, other: "JsonTypes") -> "JsonTypes":
@@ -61,7 +61,7 @@ TEXT = JsonTypes(frozenset(("string",)))
 
 def _types(document: SchemaDocument, pointer: str, seen: frozenset[str]) -> frozenset[str]:
     pointer, schema = document.target(pointer)
-    # A schema that directly refers to itself is rejected where definitions are parsed, not here.
+    # The parser of tool definitions already rejects a schema that directly refers to itself.
     if pointer in seen or isinstance(schema, bool):
         return _ALL if schema is not False else frozenset()
     seen |= {pointer}
@@ -91,7 +91,7 @@ def _type_of(value: Any) -> str:
 
 
 def _items(document: SchemaDocument, pointer: str, schema: Any) -> JsonTypes:
-    """Return the shape of list elements, or `ANY` if the schema is too complex."""
+    """Return the types of the elements of a list, or `ANY` if the schema is too complex."""
     if isinstance(schema, bool) or "prefixItems" in schema:
         return ANY
     if "items" in schema:
@@ -105,7 +105,7 @@ def _items(document: SchemaDocument, pointer: str, schema: Any) -> JsonTypes:
 
 
 def json_types_of(kind: Any) -> JsonTypes:
-    """Return the shape of the JSON of a Python type, or of a JSON schema.
+    """Return the JSON types of a Python type or of a JSON schema.
 
     A Python type is a type for which pydantic creates a schema, or a class with a `parse` method,
     whose JSON is a string. Raises `UsageError` (`input_type_unknown`), or `ValidationError`
@@ -113,7 +113,7 @@ def json_types_of(kind: Any) -> JsonTypes:
     """
     if isinstance(kind, Mapping):
         return JsonTypes.of(SchemaDocument.parse(dict(kind)))
-    if isinstance(kind, str):  # pydantic would look up a type with this name
+    if isinstance(kind, str):  # Given a string, pydantic would look up a type with this name.
         raise _no_type(kind)
     from pydantic import TypeAdapter  # noqa: PLC0415 - slow, and needed for types alone
     from pydantic.errors import PydanticUserError  # noqa: PLC0415 - as above

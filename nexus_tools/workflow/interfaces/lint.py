@@ -32,7 +32,7 @@ _KINDS = {ToolType.OFFCHAIN: VertexKind.OFF_CHAIN, ToolType.ONCHAIN: VertexKind.
 
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
-    """The registry's facts about a tool.
+    """The properties of a registered tool that the checks use.
 
     `leaders` is None if the tool accepts any leader. `is_proven` is whether the domain in the
     tool's name lists its owner. `signs` is whether the chain accepts only answers with the tool's
@@ -57,8 +57,8 @@ def lint_interfaces(
 ) -> list[Violation]:
     """Return the violations found in a document by comparing it with its tools.
 
-    `tools` maps FQNs to the facts about the tools. `leaders` are the leaders of an execution.
-    Without leaders, the check is whether two leaders exist that together serve all tools.
+    `tools` maps FQNs to the properties of the tools. `leaders` are the leaders of an execution.
+    Without leaders, the function checks whether two leaders exist that together serve all tools.
     `caps_mist` maps FQNs to the maximum costs of a run of a tool in MIST. `strict` turns warnings
     into errors.
     """
@@ -69,7 +69,7 @@ def lint_interfaces(
 
 
 class _Interfaces:
-    """A document with the interface of each vertex's tool."""
+    """A document, and the interface of the tool of each vertex."""
 
     def __init__(
         self, document: Document, tools: Mapping[str, ToolFacts], caps_mist: Mapping[str, int]
@@ -151,7 +151,7 @@ class _Interfaces:
     def _default(self, target: InputPort, data: Any, pointer: str) -> Iterator[Violation]:
         ports = self._ports.get(target.vertex)
         problem = ports.mismatch(target.port, data) if ports and not target.is_order_only else ""
-        # An unknown port is reported elsewhere.
+        # `_unknown_input` reports an unknown port.
         if ports and problem and ports.inputs.get(target.port):
             message = f"The default value of {target} does not match: {problem}."
             yield Violation("value_mismatches", message, pointer)
@@ -206,7 +206,7 @@ class _Interfaces:
 def _vertex(
     vertex: Vertex, tool: ToolFacts, cap_mist: int | None, pointer: str
 ) -> Iterator[Violation]:
-    """Yield the violations of a vertex that concern its tool and not single ports."""
+    """Yield the violations of a vertex that concern the tool as a whole, not single ports."""
     place = f"{pointer}/kind/tool_fqn"
     if not tool.is_active:
         yield Violation("inactive", f"{vertex.fqn} does not accept invocations.", place)
@@ -227,7 +227,7 @@ def _vertex(
     waits = (vertex.attempts - 1) * vertex.retry_after_ms
     if waits + vertex.attempts * tool.definition.timeout_ms > MAX_EXECUTION_MS:
         message = (
-            f"All attempts of {vertex.name} can take more than 90 days, which is the maximum"
+            f"The attempts of {vertex.name} can take more than 90 days, which is the maximum"
             " duration of an execution."
         )
         yield Violation("too_slow", message, pointer, Severity.WARNING)
@@ -239,14 +239,14 @@ def _targets(document: Document) -> Iterator[InputPort]:
 
 
 def _moved(kind: EdgeKind, shape: JsonTypes) -> JsonTypes:
-    """Return the shape of a value after it has passed an edge of a kind."""
+    """Return the types of a value after the value has passed an edge of this kind."""
     if kind is EdgeKind.FOR_EACH:
         return shape.element
     return JsonTypes.list_of(shape) if kind is EdgeKind.COLLECT else shape
 
 
 def _two_serve_all(listings: Iterable[frozenset[str]]) -> bool:
-    """Return whether two leaders exist such that each list contains one of them."""
+    """Return whether two leaders exist such that each list contains at least one of the two."""
     distinct = set(listings)
     if not distinct:
         return True

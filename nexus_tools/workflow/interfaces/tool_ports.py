@@ -16,13 +16,13 @@ from nexus_tools.tool import (
 from nexus_tools.workflow.document.document import ERR_EVAL
 from nexus_tools.workflow.interfaces.json_types import ANY, TEXT, JsonTypes
 
-# The keywords that describe single ports, and the keywords with the definitions they refer to.
+# The schema keywords that describe single ports, and the keywords that contain definitions.
 _ABOUT_PORTS = ("$schema", "$defs", "definitions", "type", "properties")
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port: the types of its value, and whether the value is always present."""
+    """A port, with the types of its value, and whether the value is always present."""
 
     types: JsonTypes = ANY
     is_required: bool = True
@@ -51,7 +51,7 @@ class Ports:
         return cls(named, bool(schema.get("additionalProperties", False)))
 
     def get(self, name: str) -> Port | None:
-        """Return the port called `name`, or None if it certainly does not exist."""
+        """Return the port called `name`, or None if the schema does not allow such a port."""
         return self.named.get(name) or (Port(is_required=False) if self.is_open else None)
 
     @property
@@ -96,7 +96,7 @@ class ToolPorts:
 
     @cached_property
     def _validator(self) -> InterfaceValidator | None:
-        """The validator of single ports, or None if a port's schema refers to other parts."""
+        """The validator of single ports, or None if the schema of a port refers to other parts."""
         alone = {
             key: self._tool.input_schema[key]
             for key in _ABOUT_PORTS

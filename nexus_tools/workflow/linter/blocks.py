@@ -9,12 +9,12 @@ from nexus_tools.workflow.document.structure import Structure
 from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.linter.graph import input_text
 
-# Rule 14 already reports cycles, and rule 12 `break` edges without a loop.
+# Rule 14 already reports cycles, and rule 12 reports `break` edges without a loop.
 _REPORTED_BY_RULES = frozenset({"cycle", "breaks_nothing"})
 
 
 def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
-    """Yield violations for blocks that do not nest, and for values missing in later rounds.
+    """Yield violations for blocks that do not nest, and for values that later rounds lack.
 
     A nesting problem is an error in the dialect, and otherwise a warning.
     """
@@ -42,6 +42,6 @@ def _later_rounds(document: Document, structure: Structure) -> Iterator[Violatio
         if port not in brought:
             message = (
                 f"'{input_text(port)}' gets its value from outside the loop only in the first"
-                " round. Use a static edge to keep it for all rounds."
+                " round. Use a static edge to provide it in all rounds."
             )
             yield Violation("second_round", message, f"/edges/{at}", Severity.WARNING)

@@ -2,9 +2,9 @@
 
 For every entry group and every input port, the reference counts walks on the paths to the port.
 Each vertex adds one walk. The variant of the vertex with the most output ports adds one further
-walk for each port after its first. Each input port takes one walk away. If walks are left over, the
-port has a race. If walks are missing, the port is never reached. The count proves neither (see
-`token_flow`), but other implementations require it.
+walk for each port after its first. Each input port subtracts one walk. If the count of a port is
+positive, the port has a race. If the count is negative, the port is never reached. The count proves
+neither of these problems (see `token_flow`), but other implementations require it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:
             port: [number for number in numbers if ahead >> number & 1]
             for port, numbers in graph.ports.items()
         }
-        # A port takes one walk away regardless of the number of its links, so count its first link.
+        # A port subtracts one walk for any number of links, so count only its first link.
         ports = sum(1 << numbers[0] for numbers in arriving.values() if numbers)
         for port, numbers in arriving.items():
             way = graph.bits(numbers)
@@ -71,9 +71,9 @@ def _groups(document: Document, graph: Graph) -> dict[str, list[int]]:
 
 
 class _Count:
-    """A counter of the walks on the paths to a port that uses as few bit masks as possible.
+    """A counter of the walks on the paths to a port, with as few bit masks as possible.
 
-    A variant with k ports on the paths adds k - 1 walks, so the sum is the number of ports minus
+    A variant with k ports on the paths adds k - 1 walks. So the total is the number of ports minus
     the number of variants. If several variants of a vertex have more than one port, only the
     variant with the most ports counts. The variants of such a vertex are counted separately.
     """

@@ -27,7 +27,7 @@ def effort(document: Document) -> Iterator[Violation]:
 
 
 def _is_small(document: Document) -> bool:
-    """Return whether all steps are certainly within the limit, without creating a plan.
+    """Return whether a simple upper bound proves that all steps are within the limit.
 
     All steps are within the limit if all edges are normal, each variant has few edges, and each
     vertex has few ports.
@@ -56,6 +56,6 @@ def _message(step: Step) -> str:
     return (
         f"{what} has an effort of {step.effort}, but the limit is {MAX_STEP_EFFORT}."
         " Split the step:"
-        " lead fewer edges from it, or let it open fewer regions and start vertices with fewer"
+        " use fewer edges, open fewer regions, or start vertices with fewer"
         " input ports."
     )

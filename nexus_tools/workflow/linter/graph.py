@@ -1,4 +1,4 @@
-"""The graph for the reference's rules, with reachability as bit sets.
+"""The graph for the rules of the reference, in which bit sets represent reachability.
 
 In the reference, vertices, variants, output ports and input ports are nodes. The edge `a.ok.sum ->
 b.x` is a path from `Vertex: a` over `Output variant: a.ok` and `Output port: a.ok.sum` to `Input
@@ -110,8 +110,8 @@ class Graph:
         stuck = [link for link in self.links if link.target not in ordered]
         if not stuck:
             return []
-        # Every stuck vertex has a stuck predecessor, so following predecessors must revisit a
-        # vertex.
+        # Each remaining vertex has a remaining predecessor. So a walk along predecessors reaches
+        # some vertex twice.
         way: dict[int, Link] = {}
         vertex = stuck[0].target
         while vertex not in way:
@@ -128,7 +128,7 @@ class Graph:
         return 1 << (len(self.links) + variant)
 
     def bits(self, numbers: Sequence[int]) -> int:
-        """Return the bit set of these links, their variants and their source vertices."""
+        """Return the bit set of these links, of their variants, and of their source vertices."""
         together = 0
         for number in numbers:
             link = self.links[number]
@@ -151,7 +151,7 @@ class Graph:
         return behind
 
     def ahead(self, vertices: Sequence[int]) -> int:
-        """Return the bit set of all nodes reachable from these vertices, including the vertices."""
+        """Return the bit set of these vertices and all nodes that are reachable from them."""
         met = set(vertices)
         ahead = 0
         worklist = list(met)

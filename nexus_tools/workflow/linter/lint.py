@@ -25,8 +25,8 @@ def lint(document: Document, *, strict: bool = False) -> list[Violation]:
     """Return all violations of a document. `strict` turns warnings into errors.
 
     Rules 1 to 25 come first, in the order in which the reference checks them. The reference reports
-    only its first error, with an equal message. Where the reference iterates over an unordered set,
-    its first error may be another one. In documents of the dialect, checks of the execution replace
+    only the first error, with the same message. If the reference iterates over an unordered set, it
+    may report a different error first. In documents of the dialect, checks of the execution replace
     rules 18 to 25.
     """
     violations = list(_violations(document))
@@ -63,5 +63,5 @@ def _too_many_groups(document: Document) -> Iterator[Violation]:
 
 
 def _hides_walks(violation: Violation) -> bool:
-    """Return whether a violation makes the analysis of token flow meaningless."""
+    """Return whether the token flow cannot be analyzed because of this violation."""
     return violation.is_error or violation.rule == "names_nothing"

@@ -80,7 +80,7 @@ def _doubled(document: Document) -> Iterator[Violation]:
         yield _warning("duplicate", message, f"/entry_groups/{at}/name")
     for at, group in enumerate(document.entry_groups):
         for index in _repeated(group.vertices):
-            message = f"The entry group {group.name!r} has {group.vertices[index]!r} twice."
+            message = f"The entry group {group.name!r} lists {group.vertices[index]!r} twice."
             yield _warning("duplicate", message, f"/entry_groups/{at}/vertices/{index}")
     for at in _repeated(output.source for output in document.outputs):
         message = f"{document.outputs[at].source} is listed as an output twice."
@@ -113,7 +113,7 @@ def _outside_the_dialect(document: Document) -> Iterator[Violation]:
 
 
 def _repeated(values: Iterable[Hashable]) -> Iterator[int]:
-    """Yield the position of each value that also occurs earlier."""
+    """Yield the index of each value that has occurred at an earlier index."""
     met = set()
     for at, value in enumerate(values):
         if value in met:

@@ -1,6 +1,7 @@
 """Rules 20 to 25: the reference's rules for regions and loops, which must not nest.
 
-In documents of the dialect, regions and loops may nest. There, `structure` checks the nesting.
+In documents of the dialect, regions and loops may nest. For these documents, `structure` checks the
+nesting.
 """
 
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ def pairing(document: Document, graph: Graph) -> Iterator[Violation]:
 
 
 def _regions(document: Document, graph: Graph) -> Iterator[Violation]:
-    """Follow all paths from the entry vertices once, in the order of the reference.
+    """Follow each path from the entry vertices once, in the same order as the reference.
 
     A vertex is visited at most twice: once on a path inside a region, and once on a path outside.
     """
@@ -70,7 +71,7 @@ def _problem(kind: EdgeKind, is_inside: bool) -> tuple[int, str] | None:
 
 
 def _loops(graph: Graph) -> Iterator[Violation]:
-    """Yield a violation for each loop that has an edge of another block inside."""
+    """Yield a violation for each loop that contains an edge of another block."""
     of_blocks = [number for number, link in enumerate(graph.links) if link.kind in _OF_BLOCKS]
     for number in of_blocks:
         link = graph.links[number]

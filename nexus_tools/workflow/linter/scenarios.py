@@ -1,4 +1,4 @@
-"""Scenarios: combinations of the variants in which the vertices end, with one bit per scenario.
+"""Scenarios, which are combinations of the variants in which the vertices of a workflow end.
 
 A vertex that can end in only one variant does not add scenarios. If `a` ends in `x` or `y`, and `b`
 in `p`, `q` or `r`, there are six scenarios, with bit 0 on the right:
@@ -25,9 +25,10 @@ _PRECISION = 8
 class Scenarios:
     """Sets of scenarios, each of which is a number with one bit per scenario.
 
-    `takes` has for each variant of the graph the scenarios in which it is taken. `choices` has
-    these sets by vertex and variant, for vertices with several variants. `without_failures` are the
-    scenarios without error variants. If `are_all` is false, the scenarios are a sample.
+    `takes` has, for each variant of the graph, the scenarios in which the vertex ends in this
+    variant. `choices` has the same sets by vertex and variant, for vertices with several variants.
+    `without_failures` are the scenarios without error variants. If `are_all` is false, the
+    scenarios are a sample.
     """
 
     everything: int
@@ -38,11 +39,11 @@ class Scenarios:
 
 
 def scenarios_of(graph: Graph) -> Scenarios:
-    """Return all scenarios of a document, or a sample if there are more than `MAX_SCENARIOS`.
+    """Return all scenarios of a document, or a sample if they exceed `MAX_SCENARIOS`.
 
     For every variant, the sample has a scenario in which all other vertices end in their first
-    variant. The sample also has `_SAMPLES` random scenarios. The sample is equal at each call, and
-    does not depend on the order of the document.
+    variant. The sample also has `_SAMPLES` random scenarios. Each call returns the same sample,
+    which does not depend on the order of the document.
     """
     options = _options(graph)
     counts = [len(variants) for variants in options.values()]
@@ -63,9 +64,9 @@ def scenarios_of(graph: Graph) -> Scenarios:
 
 
 def _options(graph: Graph) -> dict[str, list[str | None]]:
-    """Return the variants in which each vertex may end, best first.
+    """Return the variants in which each vertex may end, with error variants last.
 
-    If all variants with edges are errors, None represents a variant without edges.
+    If all variants with edges are error variants, None represents a variant without edges.
     """
     named: dict[str, list[str]] = {}
     for vertex, variant in graph.variants:
@@ -122,7 +123,8 @@ def _random_parts(random: Random, count: int) -> list[int]:
 def _random_set(random: Random, chance: int) -> int:
     """Return each sample with the probability `chance` / 2^`_PRECISION`.
 
-    For all samples in parallel, compare a random number of `_PRECISION` bits with `chance`.
+    The function compares, for all samples in parallel, a random number of `_PRECISION` bits with
+    `chance`.
     """
     less, equal = 0, (1 << _SAMPLES) - 1
     for at in reversed(range(_PRECISION)):

@@ -15,7 +15,7 @@ from nexus_tools.workflow.document.violation import Severity, Violation
 
 
 def remote_values(document: Document) -> Iterator[Violation]:
-    """Check remote default values. Leaders may fetch them, but contracts cannot."""
+    """Check remote default values. Leaders may fetch remote values, but Move code cannot."""
     vertices = {vertex.name: vertex for vertex in document.vertices}
     for at, default in enumerate(document.defaults):
         if default.storage is Storage.INLINE:
@@ -39,7 +39,7 @@ def _of_storage(default: Default, vertex: Vertex | None, pointer: str) -> Violat
     else:
         severity = Severity.WARNING
         why = "a run fails unless its leader fetches remote values"
-    message = f"The value of {default.target} is in {default.storage.value}, but {why}."
+    message = f"The value of {default.target} is stored in {default.storage.value}, but {why}."
     return Violation("remote_value", message, pointer, severity)
 
 

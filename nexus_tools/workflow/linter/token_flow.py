@@ -1,4 +1,4 @@
-"""The simulation of token flow: starving runs, races, and vertices that never run.
+"""The simulation of token flow, which finds starving runs, races, and vertices that never run.
 
 The reference counts walks (see `concurrency`). The count is wrong for some documents, because it
 cannot detect that a run waits for a branch that is not taken. This module visits the vertices once,
@@ -71,7 +71,7 @@ def _members(document: Document) -> dict[str, set[str]]:
 
 
 def _at_once(course: TopologicalOrder, scenarios: Scenarios, members: set[str]) -> "_Passage":
-    """Simulate one scenario in which all vertices end in all variants and feed later rounds.
+    """Simulate one scenario in which all vertices end in all variants and start later rounds.
 
     If the result is stable within `_MAX_ROUNDS`, a vertex that does not run in this scenario never
     runs.
@@ -88,11 +88,12 @@ def _at_once(course: TopologicalOrder, scenarios: Scenarios, members: set[str]) 
 class _Passage:
     """The simulation of an entry group, with sets of scenarios for vertices and ports.
 
-    `runs` has for each vertex the scenarios in which it runs. `filled` has for each port the
-    scenarios in which it receives a value, and `raced` those in which it receives two, with the
-    edges. `starved` has for each vertex the scenarios in which it receives only some of its values,
-    with a missing port. Vertices that lack a value because another vertex starves are left out.
-    `earlier` are the runs of previous rounds, if they are simulated.
+    `runs` has, for each vertex, the scenarios in which the vertex runs. `filled` has, for each
+    port, the scenarios in which the port receives a value. `raced` has the scenarios in which a
+    port receives two values, and the edges of these values. `starved` has, for each vertex, the
+    scenarios in which the vertex receives only some of its values, and a missing port. Vertices
+    that lack a value only because another vertex starves are omitted. `earlier` are the runs of
+    previous rounds, if they are simulated.
     """
 
     def __init__(
@@ -123,21 +124,21 @@ class _Passage:
 
     @property
     def is_settled(self) -> bool:
-        """Whether another pass would change nothing."""
+        """Whether another pass over the vertices would not change the result."""
         return self.runs == self._earlier
 
     def race(self, port: InputPort) -> str:
-        """Describe the sources of the two values of a race, and the variants that cause it."""
+        """Describe the sources of the two racing values, and the variants that cause the race."""
         raced, into = self.raced[port]
         links = [link for link in into if self._sends(link) & raced & -raced]
-        if len(links) < 2:  # The other value is a list, which may be empty.
+        if len(links) < 2:  # The second value is a gathered list, which may be empty.
             links = [link for link in into if self._brings(link) & raced & -raced]
         sources = {link.edge.source.vertex for link in links}
         both = " and ".join(f"'{link.edge.source}'" for link in links[:2])
         return f", from {both}{self._condition(port.vertex, raced, but=sources)}"
 
     def lack(self, vertex: str) -> tuple[InputPort, str]:
-        """Return a port that lacks a value, and a description of a scenario in which it does."""
+        """Return a port that lacks a value in some scenario, and a description of the scenario."""
         starved, lacks = self.starved[vertex]
         scenario = starved & -starved
         own = self._course.incoming[vertex]
@@ -194,7 +195,7 @@ class _Passage:
         return self._any(self._lost.get(link.edge.source.vertex, 0) for link in links)
 
     def _doubts(self, link: Link) -> int:
-        """Return the scenarios in which it is unknown whether an edge brings a value.
+        """Return the scenarios in which an edge may or may not bring a value.
 
         If several vertices can end a loop and the source of the edge continues it, another vertex
         may end it.
@@ -257,9 +258,9 @@ class _Passage:
     def _condition(
         self, vertex: str, met: int, *, among: int = -1, but: Container[str] = ()
     ) -> str:
-        """Describe the choices of variants that put a scenario into the set `met`.
+        """Describe one scenario in the set `met` by the variants in which vertices end.
 
-        The description is of one scenario in `met`. Choices without an effect are omitted.
+        Variants that do not affect whether a scenario is in `met` are omitted.
         """
         scenario = met & -met
         chosen = [

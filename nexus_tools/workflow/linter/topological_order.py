@@ -11,16 +11,16 @@ from nexus_tools.workflow.linter.graph import Graph, Link, input_text
 
 
 class TopologicalOrder:
-    """The dependencies of each vertex by name, and of each block by number.
+    """The dependencies of each vertex (by name) and of each block (by number).
 
     `incoming` has the ports of a vertex that have edges, and their links. A port with only
     `do_while` edges has no links, because no value arrives in the first round. `required_ports` has
     for each block the ports whose values it waits for, and their links. For a region, these are the
     ports with edges from outside. For a loop, these are the ports with `static` edges.
     `repeated_ports` has the ports with `do_while` edges, and these edges. `ends` has for each
-    vertex that can end a loop the number of vertices that can end this loop. By the number of an
-    edge, `collects` has the collected region, and `scopes` has the outermost block that waits for
-    the value.
+    vertex that can end a loop the number of vertices that can end this loop. `collects` maps the
+    number of an edge to the collected region. `scopes` maps the number of an edge to the outermost
+    block that waits for the value.
     """
 
     def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
@@ -58,7 +58,7 @@ class TopologicalOrder:
         self.order = _order(waits)
 
     def ports(self, vertex: str) -> list[InputPort]:
-        """Return all input ports of a vertex that the document names."""
+        """Return all input ports of a vertex that occur in the document."""
         return [*self.incoming[vertex], *self.entries[vertex], *self.constants[vertex]]
 
     def needed_by(self, vertex: str) -> list[InputPort]:
@@ -69,7 +69,7 @@ class TopologicalOrder:
         return self._needed[vertex]
 
     def links(self, vertex: str) -> list[Link]:
-        """Return the edges on which the vertex and the blocks around it depend."""
+        """Return the edges on which the vertex or a block around it depends."""
         if vertex not in self._led:
             ports = [
                 self.incoming[vertex],
@@ -81,7 +81,7 @@ class TopologicalOrder:
         return self._led[vertex]
 
     def rounds(self, link: Link) -> list[int]:
-        """Return the variants that start another round, if the link leaves the loop.
+        """Return the variants that start another round of the loop that the link leaves, if any.
 
         For example, `judge` ends in `poor` in all rounds until it ends in `good` in the last round.
         For an edge from `judge.good`, the result is the number of `judge.poor`.
@@ -104,7 +104,7 @@ class TopologicalOrder:
     ) -> Iterator[tuple[str, str]]:
         """Yield the vertices that never run, with a reason.
 
-        A vertex that only waits for another vertex that never runs is left out.
+        The function omits a vertex that does not run only because another vertex never runs.
         """
         for vertex in self.declared:
             is_stuck = vertex not in self.order
@@ -183,7 +183,7 @@ class TopologicalOrder:
 
 def _order(waits: TopologicalSorter[str | int]) -> dict[str | int, None]:
     """Return all vertices and blocks that are not on a cycle and do not depend on one."""
-    with suppress(CycleError):  # It still returns the nodes before the cycle.
+    with suppress(CycleError):  # The sorter still returns the nodes before the cycle.
         waits.prepare()
     order: dict[str | int, None] = {}
     while ready := waits.get_ready():

@@ -1,4 +1,4 @@
-"""The effort of the steps of a workflow, counted as on chain.
+"""The effort of the steps of a workflow, which the chain counts in the same way.
 
 A unit of effort is about ten Move instructions. The chain rejects the publication of a workflow
     with a step whose effort is above `MAX_STEP_EFFORT`. Source: `effort.move`, and `check_effort`
@@ -30,7 +30,7 @@ SOURCE_EFFORT = 2
 """The effort of examining a source of an input port."""
 
 OPEN_EFFORT = 62
-"""The effort of opening a region, and of each of its cursors."""
+"""The effort of opening a region, and the effort of opening each cursor of the region."""
 
 # The effort of examining a value in a record, of finding an edge's port among the ports of an
 # answer, and of starting a vertex of a loop that opens.
@@ -58,13 +58,13 @@ def steps_of(plan: Plan) -> Iterator[Step]:
     for number, block in enumerate(plan.blocks):
         if block.collects:
             edges = tuple(block.collects.values())
-            # On chain, the edges of a region do not name output ports, so they have one port name:
-            # "".
+            # On chain, the edges of a region do not name output ports, so they all have the port
+            # name "".
             yield Step(edges, number, _effort(plan, edges, 1))
 
 
 def flat_effort(edges: int, ports: int) -> int:
-    """Return the maximum effort of a variant's edges to vertices outside all blocks.
+    """Return the maximum effort of a variant whose edges all lead to vertices outside all blocks.
 
     `ports` is an upper bound of the number of input ports of a target, and of the sources of its
     ports.

@@ -3,8 +3,9 @@
 An edge moves a value from the run at one path to a *place*. The place is `path[:keeps]`, followed
 by a 0 for each loop that the edge enters. A `do_while` edge also increments the last number of
 `path[:keeps]`. The place ends before the first region that the edge enters, or for a `static` edge
-before the first block. This region or block is the `scope` of the edge. The value is stored there
-once, and serves all runs inside. Without a scope, the place is a single run.
+before the first block. This region or block is the `scope` of the edge. The value is stored once
+for this block, and serves all runs inside it. If an edge does not have a scope, the place is a
+single run.
 """
 
 from collections import defaultdict
@@ -28,7 +29,7 @@ from nexus_tools.workflow.document.violation import Violation, violations_error
 
 @dataclass(frozen=True, slots=True)
 class PlannedEdge:
-    """An edge with the place to which it brings values.
+    """An edge, and the place to which the edge brings values.
 
     `rounds` are positions in a path. The value of the edge serves a run only if the run's path has
     a 0 at each of these positions. For a `for_each` edge, `element` is the position of the number
@@ -60,7 +61,7 @@ class PlannedEdge:
         return kept + (0,) * self.zeros
 
     def reaches(self, path: tuple[int, ...]) -> bool:
-        """Return whether the edge can bring a value to a run or block instance at this path."""
+        """Return whether the edge can bring a value to the run or block instance at this path."""
         if self.kind is EdgeKind.STATIC:
             return True
         if self.kind is EdgeKind.DO_WHILE:
@@ -106,9 +107,9 @@ class PlannedBlock:
 
     An instance opens when its `required_ports` have values. For a region, these are all ports with
     edges from outside. For a loop, these are the ports with `static` edges. When a region opens,
-    its `cursors` start one run for each iteration. When a loop opens, its `starts` may start. These
-    are the vertices and regions that wait for no value from inside. `collects` has the ports that
-    receive a list when a region closes.
+    its `cursors` start one run for each iteration. When a loop opens, its `starts` may start. The
+    starts are the vertices and regions that do not wait for a value from inside the loop.
+    `collects` has the ports that receive a list when a region closes.
     """
 
     kind: BlockKind
@@ -177,7 +178,7 @@ class _Planner:
         self._blocks = structure.blocks
         self._around = structure.enclosing
         self._ancestors: list[tuple[int, ...]] = []
-        self._regions: list[int | None] = []  # each block, or the innermost region around it
+        self._regions: list[int | None] = []  # by block: the block or the region around it
         for number, block in enumerate(structure.blocks):  # parents come first
             parent = block.parent
             self._ancestors.append(() if parent is None else (*self._ancestors[parent], parent))
@@ -293,15 +294,16 @@ class _Planner:
                 if edge.kind is not EdgeKind.DO_WHILE and edge.number not in entering
             }
             # A static value from outside waits for values from inside. Other values would race with
-            # them.
+            # the waiting values.
             if inner <= moved and needs <= brought:
                 yield name
 
     def _starts(self, loop: int) -> Iterator[str | int]:
-        """Yield the vertices and regions that wait for no value from inside the loop.
+        """Yield the vertices and regions that do not wait for a value from inside the loop.
 
-        Only these vertices and regions can start when the loop opens. Later values start all
-        others. Vertices and regions inside an inner region are left out.
+        Only these vertices and regions can start when the loop opens. Values that arrive later
+        start all other vertices and regions. Vertices and regions inside an inner region are
+        omitted.
         """
         region = self._region(self._ancestors[loop])
         brought = {edge.target for edge in self._entering[loop]}

@@ -1,4 +1,4 @@
-"""The records of an execution: a flat map of small records, and queries on the map."""
+"""The state of an execution, as a flat map of small records, and queries on this map."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from nexus_tools.workflow.semantics.runs import (
 
 Path = tuple[int, ...]
 Instance = tuple[int, Path]
-"""An instance of a block: the number of the block, and the path around it."""
+"""An instance of a block, identified by the number of the block and the path around it."""
 
 
 class RunPhase(IntEnum):
@@ -44,7 +44,7 @@ class DeliveredValue:
 
 @dataclass(slots=True)
 class RunRecord:
-    """The record of one run: the values that edges brought to this run, and its phase."""
+    """The record of one run, with the phase of the run and the values that edges brought to it."""
 
     brought: dict[str, DeliveredValue] = field(default_factory=dict)
     phase: RunPhase = RunPhase.WAITING
@@ -54,7 +54,10 @@ class RunRecord:
 
 @dataclass(slots=True)
 class Cursor:
-    """The iterations of a head. The iterations from `next` to `count` are not requested yet."""
+    """The iterations that start at one head of a region.
+
+    The iterations from `next` to `count` are not requested yet.
+    """
 
     count: int
     parallel: int
@@ -63,7 +66,7 @@ class Cursor:
 
     @property
     def end(self) -> int:
-        """The first iteration that is not ready."""
+        """The number of the first iteration that is not ready."""
         return min(self.count, self.next + self.parallel - self.outstanding)
 
 
@@ -84,7 +87,7 @@ class InstanceRecord:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all iterations of all heads have been taken from their cursors."""
+        """Whether the cursors of all heads have started all iterations."""
         return all(cursor.next == cursor.count for cursor in self.cursors.values())
 
 
@@ -100,7 +103,7 @@ class Records:
     # --- Values
 
     def scope_value(self, target: InputPort, path: Path, *, static: bool) -> DeliveredValue | None:
-        """Return the value that was brought to a block instance around this path, or None."""
+        """Return the value that an edge brought to a block instance around this path, or None."""
         for depth, block in enumerate(self.plan.vertices[target.vertex].blocks[: len(path) + 1]):
             instance = self.instances.get((block, path[:depth]))
             value = instance and instance.brought.get((target, static))
@@ -150,7 +153,10 @@ class Records:
         return True
 
     def deliver_to_scope(self, instance: Instance, value: DeliveredValue) -> bool:
-        """Bring a value to all runs inside an instance. Return False if they already have one."""
+        """Bring a value to all runs inside an instance.
+
+        Return False if the runs already have a value for the port.
+        """
         target, static = value.edge.target, value.edge.kind is EdgeKind.STATIC
         if self.scope_value(target, instance[1], static=static):
             return False
@@ -159,7 +165,10 @@ class Records:
         return True
 
     def gather(self, edge: PlannedEdge, value: Reference) -> bool:
-        """Store an iteration's value for a list. Return False if the iteration already has one."""
+        """Store an iteration's value for a list.
+
+        Return False if the iteration already has a value.
+        """
         assert edge.collected_region is not None
         depth, path = self.plan.blocks[edge.collected_region].depth, value.run.path
         elements = self.instances[edge.collected_region, path[:depth]].collected.setdefault(
@@ -174,7 +183,7 @@ class Records:
         return all(self.is_open(block, path[:depth]) for depth, block in enumerate(blocks))
 
     def is_open(self, block: int, path: Path) -> bool:
-        """Return whether runs of this instance may start."""
+        """Return whether the instance is open, so that runs inside it may start."""
         if self.plan.blocks[block].kind is BlockKind.REGION:
             instance = self.instances.get((block, path))
             return instance is not None and instance.is_open
@@ -188,11 +197,11 @@ class Records:
         return is_region and self.scope_value(need, path, static=False) is not None
 
     def starts(self, vertex: PlannedVertex, run: Run) -> bool:
-        """Return whether a run starts although no edge brought a value to this run alone.
+        """Return whether a run can start without a value that an edge brought to this run alone.
 
         The entry group can start the run. A value for all iterations or rounds can also start it,
-        if the value's block is inside the region around the run. A value for the region as a whole
-        does not start iterations.
+        if the value's block is inside the region around the run. A value that belongs to the whole
+        region does not start iterations.
         """
         if vertex.region is None and self.group is not None and run.vertex in self.group:
             return True
@@ -239,7 +248,7 @@ class Records:
         return instance, run.path[depth]
 
     def take(self, instance: Instance, iteration: int, head: str) -> list[Run]:
-        """Create records for the iterations up to this one if it is ready."""
+        """If this iteration is ready, create records for all iterations up to this iteration."""
         cursor = self.instances[instance].cursors[head]
         if not cursor.next <= iteration < cursor.end:
             return []
@@ -287,7 +296,10 @@ class Records:
         return tuple(sorted(found, key=lambda result: places.get(result.source, 0)))
 
     def waiting(self) -> Iterator[Waiting]:
-        """Yield the runs and blocks that wait for values. After the end, they have starved."""
+        """Yield the runs and blocks that wait for values.
+
+        When the execution has ended, they have starved.
+        """
         for block, path in self._closed_blocks():
             missing: dict[str, list[str]] = {}
             for need in self.plan.blocks[block].required_ports:
@@ -319,7 +331,7 @@ class Records:
 
 
 def _element(brought: DeliveredValue, path: Path) -> Value | None:
-    """Return the value for a run at this path, given the value brought to a block around it."""
+    """Return the value for the run at this path, given the value of a block around the run."""
     at = brought.edge.element
     if at is None:
         return brought.value

@@ -1,4 +1,4 @@
-"""The runs of an execution, references to the values that they take, and events."""
+"""The runs of an execution, the references to their input values, and the events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ class Run:
         return f"{self.vertex}[{','.join(map(str, self.path))}]" if self.path else self.vertex
 
 
-# --- Values, by reference
+# --- References to values
 
 
 @dataclass(frozen=True, slots=True)
 class GivenValue:
-    """The caller's value of an entry port, or the default value of a port."""
+    """A value that the caller passes for an entry port, or the default value of a port."""
 
     target: InputPort
 
@@ -59,7 +59,10 @@ Value = GivenValue | Reference | CollectedList
 
 @dataclass(frozen=True, slots=True)
 class RunSettled:
-    """The answer of a run. `lengths` has each port, with a length if its value is a list."""
+    """The answer with which a run ends.
+
+    `lengths` has each port, with a length if its value is a list.
+    """
 
     variant: str
     lengths: Mapping[str, int | None]
@@ -140,7 +143,7 @@ class WalkFailure:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The effect of an event: the runs that became ready, the failures, and the new status."""
+    """The effect of an event, with the runs that became ready, the failures, and the new status."""
 
     ready: tuple[Run, ...]
     failures: tuple[WalkFailure, ...]
@@ -158,7 +161,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A run that did not start, because the values of the ports in `missing` did not arrive.
+    """A run that did not start because the values of the ports in `missing` did not arrive.
 
     If a whole region waits, the path of `run` ends before the region's number.
     """
@@ -168,7 +171,7 @@ class Waiting:
 
     @property
     def message(self) -> str:
-        """The description for users."""
+        """The description of the starved run for users."""
         ports = [port for port in self.missing if port != AFTER]
         lacking = [f"{', '.join(ports)} received no value"] if ports else []
         if AFTER in self.missing:

@@ -1,8 +1,8 @@
 """The semantics of a workflow, which define the runs that exist and the values that each run takes.
 
 A run is a vertex and a path (`runs.py`). A run starts once, when each port that the document names
-has a value. A run ends in one variant, whose values flow along their edges at once. So runs and
-values do not depend on the order of events, except for races and early ends.
+has a value. A run ends in one variant, and all its values flow along the variant's edges at once.
+So runs and values do not depend on the order of events, except for races and early ends.
 
 **Records.** The state is a flat map of records. Each run that waits or has started, and each
 instance of a block that waits or is open, has a record. An event changes the records of the targets
@@ -15,21 +15,21 @@ does not enter a block is a normal edge. The static, entry or default value of a
 fallback, which a run uses only when no other edge to its path can bring a value. `do_while`
 edges reach rounds from 1 on, and edges into a loop reach round 0.
 
-**A second value** for one port and place is a race, in whichever order the values arrive. The
-second value is dropped, and its target has the failure `input_conflict`.
+**A second value** for one port and place is a race, in any order of arrival. The execution drops
+the second value, and the target of the value fails with `input_conflict`.
 
 **An instance opens** when its required ports have values: in a region all ports with edges from
-outside, and in a loop the ports with `static` edges. No run inside starts before. A head of a
+outside, and in a loop the ports with `static` edges. No run inside starts earlier. A head of a
 region whose values all come from outside has a *cursor*, which counts the iterations, up to the
 length of the head's shortest list. At most `parallel` iterations are ready or in flight at once.
 
 **A run starts** when its ports have values, all blocks around it are open, and it was triggered.
-The entry group triggers a run, and so does a value, unless it is for the whole region.
+The entry group triggers a run. A value also triggers a run, unless it is for the whole region.
 
 **A region closes** when its `live` count is 0. The count includes runs that are ready or in flight,
 iterations that a cursor has not started, and open regions directly inside. A run is subtracted only
 after all runs that it triggers are added. Then each `collect` port gets the list of the values, in
-the order of the iterations. Runs inside that still wait never run.
+the order of the iterations. Runs inside the region that still wait never start.
 
 **A failure** is `RunFailed`, or a variant that lacks the port of an edge. The run is retried while
 `attempts` remain. A refusal is not retried if `retry_after_ms` is 0. If the last attempt has failed
@@ -90,7 +90,7 @@ from nexus_tools.workflow.semantics.runs import (
 
 
 class Execution:
-    """The state of an execution, which is determined by its events alone.
+    """The state of an execution, which depends only on the events of the execution.
 
     Each `apply` changes a bounded number of records. The class does not use a clock or randomness,
     and does not depend on the order of sets.
@@ -184,7 +184,7 @@ class Execution:
         return self._records.results()
 
     def waiting(self) -> Iterator[Waiting]:
-        """Return the runs and blocks that wait for values. After the end, they have starved."""
+        """Return the runs and blocks that wait for values, or that have starved after the end."""
         return self._records.waiting()
 
     # --- Events
@@ -285,7 +285,7 @@ class Execution:
                 self._check_instance(*target)
 
     def _race(self, target: InputPort, path: Path) -> None:
-        self._fail(Run(target.vertex, path), "input_conflict", f"A second value for '{target}'")
+        self._fail(Run(target.vertex, path), "input_conflict", f"'{target}' received two values")
 
     # --- Starts
 

@@ -14,7 +14,7 @@ from nexus_tools.workflow.interfaces import ToolPorts
 
 
 def select_entry_group(document: Document, name: str | None = None) -> EntryGroup:
-    """Return the entry group called `name`, or by default the only one.
+    """Return the entry group called `name`, or by default the only entry group.
 
     Raises `UsageError` with code `group_unknown` or `group_missing`.
     """
@@ -41,13 +41,13 @@ def known_tools(document: Document, definitions: Mapping[str, HasSchemas]) -> di
 
 
 def default_values(document: Document) -> dict[InputPort, Any]:
-    """Return the default value of each port that has one. Raises `remote_value_unavailable`."""
+    """Return the default values by port. Raises `remote_value_unavailable`."""
     for default in document.defaults:
         if default.storage is not Storage.INLINE:
             raise ValidationError(
                 "remote_value_unavailable",
-                f"the value of {default.target} is in {default.storage.value}, but a simulation"
-                " cannot fetch it",
+                f"the value of {default.target} is stored in {default.storage.value}, but a"
+                " simulation cannot fetch it",
                 hint="Write the value into the document as `inline`.",
             )
     return {default.target: default.data for default in document.defaults}
@@ -74,7 +74,7 @@ def entry_values(
         for target in _targets(targets, name):
             if target in values:
                 message = f"{target} has two values, and one of them is the input {name[:80]!r}"
-                raise UsageError("input_duplicate", message, hint="Pass only one of them.")
+                raise UsageError("input_duplicate", message, hint="Pass only one of the values.")
             values[target] = value
     ports = {port for found in targets.values() for port in found}
     if missing := ports - values.keys():
@@ -141,7 +141,7 @@ def _missing(names: Mapping[str, tuple[InputPort, ...]], missing: set[InputPort]
 
 
 def _names_for(names: Mapping[str, tuple[InputPort, ...]], ports: set[InputPort]) -> list[str]:
-    """Return names that together provide a value for each port once."""
+    """Return input names that together provide exactly one value for each port."""
     wanted: list[str] = []
     left = set(ports)
     for name, found in names.items():

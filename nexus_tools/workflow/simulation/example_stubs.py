@@ -1,4 +1,4 @@
-"""Stubs for tools without a stub, derived from their use in a workflow or from their schemas."""
+"""Example stubs for tools, derived from the use of a tool in a workflow or from its schemas."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ def example_stub(document: Document, vertex: str, schemas: HasSchemas | None = N
 
 
 def _ports_of(document: Document, vertex: str) -> dict[OutputPort, bool]:
-    """Return the output ports of a vertex that the document uses, and whether each needs a list."""
+    """Return the used output ports of a vertex. The values state whether a port needs a list."""
     ports: dict[OutputPort, bool] = {}
     for edge in document.edges:
         is_split = edge.kind is EdgeKind.FOR_EACH

@@ -52,9 +52,9 @@ DEFAULT_MAX_STEPS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCall:
-    """One tool call: its run, start and end, inputs and outcome.
+    """One tool call, with its run, its start and end, its inputs and its outcome.
 
-    Times are in ms since the start.
+    Times are in ms since the start of the execution.
     """
 
     run: Run
@@ -86,7 +86,7 @@ class SimulatedCall:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedResult:
-    """A result value of an execution. `name` is the name of its output, or empty."""
+    """A result value of an execution. `name` is the name of the output, or an empty string."""
 
     source: OutputPort
     path: tuple[int, ...]
@@ -142,7 +142,7 @@ class Simulation:
             yield f"{wait.run} did not start: {ports} received no value"
 
     def stubs(self) -> dict[str, list[dict[str, Any]]]:
-        """Return a stubs document that reproduces this simulation if the inputs are equal."""
+        """Return a stubs document that reproduces this simulation with the same inputs."""
         found: dict[str, list[dict[str, Any]]] = {}
         for call in sorted(self.calls, key=lambda call: call.started_ms):
             duration_ms = call.ended_ms - call.started_ms
@@ -187,10 +187,10 @@ async def simulate(
 ) -> Simulation:
     """Execute a workflow with stubs and tools.
 
-    The keys of `tools` are names of vertices, or FQNs. A vertex without a stub or tool answers with
-    examples. The examples follow the tool's output schema if `definitions` (by FQN) has the tool.
-    The inputs and answers of tools in `definitions` are validated. `inputs` are named as in
-    `entry_values`. A simulation with only stubs is deterministic and takes no real time.
+    The keys of `tools` are names of vertices, or FQNs. A vertex without a stub or tool returns
+    example values. The examples follow the tool's output schema if `definitions` (by FQN) has the
+    tool. The inputs and answers of tools in `definitions` are validated. `inputs` has the same keys
+    as for `entry_values`. A simulation with only stubs is deterministic and takes no real time.
 
     No tool is called after `max_steps` calls or after `deadline_ms`. A call of a real tool fails
     after `tool_timeout_ms`. Raises `workflow_invalid`, `remote_value_unavailable`,
@@ -253,7 +253,7 @@ class _Simulator:
         return self._simulation()
 
     def _go_on(self, key: Run | Literal["deadline"], outcome: Outcome | None) -> None:
-        """Apply the event of an ended call, and start the calls that follow."""
+        """Apply the event of an ended call, and start the calls that are then possible."""
         if isinstance(key, str):
             if self._is_over:
                 return
@@ -380,7 +380,7 @@ class _Simulator:
 
 
 def _closing(outcome: Outcome) -> RunSettled | RunFailed:
-    """Convert an outcome for the semantics, which need only the ports and the lengths of lists."""
+    """Convert an outcome for the semantics, which only need the ports and the lengths of lists."""
     if isinstance(outcome, Failure):
         return RunFailed(outcome.reason.value, outcome.detail)
     lengths = {
@@ -391,7 +391,7 @@ def _closing(outcome: Outcome) -> RunSettled | RunFailed:
 
 
 def _with_place(error: ValidationError) -> str:
-    """Return a message about the error's first mismatch and its location."""
+    """Return a message that describes the first mismatch of an error and its location."""
     first = next(iter(error.details.get("failures", ())), None)
     return f"{first['message']} at {first['pointer'] or '/'}" if first else error.message
 

@@ -1,4 +1,4 @@
-"""The estimated cost of the steps of a workflow, from configurable figures."""
+"""The estimated cost of the steps of a workflow, with configurable prices and fees."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from nexus_tools.tool import Answer, Outcome, canonical_json, outcome_bytes
 
 @dataclass(frozen=True, slots=True)
 class StepCosts:
-    """The figures for the cost of a step, in MIST.
+    """The prices and fees that determine the cost of a step, in MIST.
 
-    `prices_mist` has the price of each tool by FQN. The other figures are a leader's fees. The
+    `prices_mist` has the price of each tool by FQN. The other fields are the fees of a leader. The
     default fees follow from the registry's default settings at a reference gas price of 1 000. The
     resulting cost is an estimate. The estimate excludes the caller's own gas and refunded storage.
-    It assumes that each value is stored again for each step that takes the value.
+    The estimate assumes that each value is stored again for each step that takes the value.
     """
 
     prices_mist: Mapping[str, int] = field(default_factory=dict)

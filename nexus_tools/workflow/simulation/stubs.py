@@ -9,8 +9,8 @@
     }
 
 The name of a member is a vertex, or the FQN of a tool for all vertices that use the tool. The value
-of a member is an outcome or a list of outcomes. Each call gets the first matching outcome that is
-not used up.
+of a member is an outcome or a list of outcomes. Each call gets the first matching outcome that may
+still be used.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -60,7 +60,7 @@ class StubbedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """The outcomes of a tool or vertex in a simulation. `cycles` is whether they repeat."""
+    """The outcomes of a tool or vertex in a simulation. `cycles` is whether the outcomes repeat."""
 
     outcomes: tuple[StubbedOutcome, ...]
     cycles: bool = False
@@ -106,15 +106,15 @@ def read_stubs(
     workflow: Document | None = None,
     tools: Mapping[str, ToolPorts] | None = None,
 ) -> dict[str, Stub]:
-    """Return the stubs of a JSON document, by the names of vertices and tools.
+    """Return the stubs of a JSON document. The keys are names of vertices or FQNs of tools.
 
     An outcome is an answer in the form `{variant: {port: value}}`, or an object. The object has
     either `give`, which is an answer, or `fail`, which is the reason of a failure. With `fail`, the
-    object may have a `detail`. Any object may have `when`, `times` and `duration_ms` (default: 1
-    000). In a list, an outcome without `when` and `times` is used once, but the last one without
-    limit. If `workflow` is passed, the keys of `when` must be ports of its vertices. The answers of
-    a tool in `tools` (by FQN) must have variants and ports of the tool. Raises `json_invalid`, and
-    `stubs_invalid` with all `failures` in its details.
+    object may have a `detail`. Any object may have `when`, `times` and `duration_ms` (default:
+    1 000). In a list, an outcome without `when` and `times` is used once, except that the last
+    outcome is used without limit. If `workflow` is passed, the keys of `when` must be ports of its
+    vertices. The answers of a tool in `tools` (by FQN) must have variants and ports of the tool.
+    Raises `json_invalid`, and `stubs_invalid` with all `failures` in its details.
     """
     document = parse_json(text)
     problems: list[Mismatch] = []
@@ -190,7 +190,7 @@ class _Reader:
 
     def _when(self, path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
         when = self._object(path, value)
-        ports = self._ports.get(str(path[0]), when)  # other tools are unknown
+        ports = self._ports.get(str(path[0]), when)  # the ports of other tools are unknown
         for port in when:
             if port not in ports:
                 message = f"{path[0]} has no input port {port!r}."
@@ -253,7 +253,7 @@ class _Reader:
 
 
 def _ports_of(workflow: Document) -> dict[str, set[str]]:
-    """Return the input ports of a workflow's vertices, by vertex name and by tool."""
+    """Return the input ports of a workflow's vertices. The keys are vertex names and FQNs."""
     taken = {vertex.name: set(vertex.entry_ports) for vertex in workflow.vertices}
     targets = [edge.target for edge in workflow.edges]
     for target in targets + [default.target for default in workflow.defaults]:

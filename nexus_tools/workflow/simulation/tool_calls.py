@@ -41,7 +41,10 @@ _MAX_DETAIL = 500
 
 @dataclass(order=True)
 class _Due(Generic[Key]):
-    """A scheduled event. Events at equal times are ordered by when they were scheduled."""
+    """A scheduled event.
+
+    Events at equal times are ordered by the times at which they were scheduled.
+    """
 
     at_ms: int
     order: int
@@ -51,7 +54,7 @@ class _Due(Generic[Key]):
 
 
 class ToolCalls(Generic[Key]):
-    """The tool calls in flight, by keys of the caller, on a clock that starts at 0.
+    """The tool calls in flight, identified by keys of the caller, and a clock that starts at 0.
 
     A call of a real tool that does not return within `timeout_ms` is abandoned.
     """
@@ -95,10 +98,10 @@ class ToolCalls(Generic[Key]):
         if not self._due:
             return None
         if not self._running:
-            # Calls of stubs never wait, so a cancellation (Ctrl-C) can only take effect here.
+            # Stub calls never suspend, so a cancellation (Ctrl-C) can only take effect here.
             await asyncio.sleep(0)
         else:
-            due_ms = self._due[0].at_ms  # the end of the next stub call, or a time limit
+            due_ms = self._due[0].at_ms  # the end of a stub call, or a time limit
             seconds = max(0.0, due_ms - self._passed_ms()) / 1_000
             done, _ = await asyncio.wait(
                 self._running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
@@ -121,7 +124,7 @@ class ToolCalls(Generic[Key]):
             heappop(self._due)
 
     def _pop(self) -> tuple[Key, Outcome | None]:
-        """Return the first scheduled event: the end of a stub call, or a real call's limit."""
+        """Return the first scheduled event: the end of a stub call, or the limit of a real call."""
         due = heappop(self._due)
         if due.call is not None:
             # The tool may continue in spite of the cancellation, but its outcome is ignored.
@@ -158,7 +161,7 @@ class ToolCalls(Generic[Key]):
 
 
 def check_outcome(value: object) -> Outcome:
-    """Return a tool's return value if it is a valid outcome, or else a failure."""
+    """Return the return value of a tool if it is a valid outcome, and otherwise a failure."""
     try:
         if isinstance(value, Failure):
             return Failure(FailureReason(value.reason), _short(str(value.detail)))
@@ -217,7 +220,7 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
             value = function(*arguments)
         except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
             failed = error if isinstance(error, Exception) else RuntimeError(repr(error))
-        with suppress(RuntimeError):  # no one waits any more, and the loop is closed
+        with suppress(RuntimeError):  # the simulation has stopped waiting and closed the loop
             loop.call_soon_threadsafe(end, value, failed)
 
     threading.Thread(target=run, daemon=True).start()

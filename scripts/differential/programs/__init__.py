@@ -1,4 +1,4 @@
-"""Random Move programs. All of them are well typed and terminate."""
+"""Random Move programs, which are well typed and terminate."""
 
 from differential.programs.comparing import (
     compare_programs,

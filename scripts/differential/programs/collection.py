@@ -1,4 +1,4 @@
-"""The type of collections that programs over the framework use, and the head of their module."""
+"""The type of collections for programs that use the framework, and the head of their module."""
 
 from dataclasses import dataclass
 

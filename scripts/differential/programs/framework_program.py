@@ -1,4 +1,4 @@
-"""Programs over the framework: objects, their fields, collections, money, events, transfers."""
+"""Programs that use the framework: objects, their fields, collections, money, events, transfers."""
 
 from random import Random
 

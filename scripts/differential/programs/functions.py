@@ -1,4 +1,4 @@
-"""The source of the functions that programs over the language call."""
+"""The source of the functions that programs of the pure language call."""
 
 from differential.programs.shapes import INTEGERS
 

@@ -30,7 +30,7 @@ class Source:
 
 
 def language_programs(seed: str, numbers: Sequence[int]) -> Source:
-    """Return programs over the language. A program depends only on the seed and its number."""
+    """Return programs without the framework. A program depends only on the seed and its number."""
     shapes = Shapes(Random(f"{seed}/types"))
     found = [
         Statements(Random(f"{seed}/{number}"), shapes).program(f"{PREFIX}{number}")
@@ -41,7 +41,7 @@ def language_programs(seed: str, numbers: Sequence[int]) -> Source:
 
 
 def framework_programs(seed: str, numbers: Sequence[int]) -> Source:
-    """Return programs over the framework. A program depends only on the seed and its number."""
+    """Return programs that use the framework. A program depends only on the seed and its number."""
     found = [
         collection_program(f"{PREFIX}{number}", Random(f"{seed}/{number}/framework"))
         for number in numbers

@@ -223,7 +223,7 @@ class Statements:
         return f"{{ let mut {name} = {value}; match (&mut {name}) {{ {', '.join(arms)} }}; }};"
 
     def _arm(self, fields: tuple[tuple[str, str], ...], depth: int, *, named: bool) -> str:
-        """Return an arm whose variables are references. It may write through one of them."""
+        """Return an arm whose variables are references. The arm may change one target."""
         if not fields:
             return f" => {{ {self._block(depth - 1)} }}"
         bound = [self._write.name("b") for _ in fields]
@@ -236,7 +236,7 @@ class Statements:
         """Return statements that change a part of a variable through a chain of references."""
         name = self._chance.choice(self._write.changeable)
         reference = self._write.name("r")
-        type_ = self._write.scope.pop(name)  # it must not be used until the reference ends
+        type_ = self._write.scope.pop(name)  # unused while the reference is alive
         changed = change_behind(self._write, reference, type_, depth)
         self._write.scope[name] = type_
         return f"{{ let {reference} = &mut {name}; {changed} }};"

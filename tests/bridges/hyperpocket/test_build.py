@@ -161,7 +161,7 @@ async def test_discovery_refuses_a_tool_that_needs_a_build_when_builds_are_disab
 ):
     discovery = await discover_tools(write_packaged(build="true"), builds=False)
     [refusal] = discovery.rejected
-    assert refusal.reason == "it must be built, but builds are disabled"
+    assert refusal.reason == "the tool must be built, but builds are disabled"
     assert discovery.tools == ()
 
 

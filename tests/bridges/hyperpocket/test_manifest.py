@@ -100,9 +100,9 @@ def test_older_tool_without_a_known_command_is_refused(read_legacy):
         ({"entrypoint": {"run": "a\0b"}}, "run is missing or not a valid string"),
         ({"variables": {"A B": "x"}}, "not a valid variable name"),
         ({"variables": {"A": ["x"]}}, "must be a string or a number"),
-        ({"auth": {"auth_provider": "git hub"}}, "auth_provider is not a plain name"),
+        ({"auth": {"auth_provider": "git hub"}}, "auth_provider is not a valid name"),
         ({"auth": {"auth_provider": "github", "scopes": "repo"}}, "scopes must be a list"),
-        ({"auth": []}, "it must be an object with"),
+        ({"auth": []}, "auth must be an object with"),
     ],
     ids=str,
 )

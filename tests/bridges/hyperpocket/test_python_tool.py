@@ -260,7 +260,7 @@ pocket.load_tools(from_local({str(folder.parent / "missing")!r}))
     discovery = await discover_tools(write_module(code))
     assert [tool.declaration.name for tool in discovery.tools] == ["one", "shout"]
     reasons = [refusal.reason for refusal in discovery.rejected]
-    assert "requests the packaged tool https://example.com/tools/tree/main/x" in reasons[0]
+    assert "the requested packaged tool https://example.com/tools/tree/main/x" in reasons[0]
     assert "missing" in reasons[1]
 
 

@@ -147,7 +147,7 @@ def test_only_missing_variables_are_named():
     with pytest.raises(ValidationError) as raised:
         parse({"command": "a", "env": {"A": "${ONE}${TWO}", "B": "${THERE}"}}, THERE="x")
     assert raised.value.code == "variable_missing"
-    assert raised.value.message.startswith("it requires ONE, TWO, ")
+    assert raised.value.message.startswith("the server requires ONE, TWO, ")
 
 
 def test_replacements_are_not_expanded_again():

@@ -128,7 +128,7 @@ async def test_removed_tool_is_unhealthy(plain, serve):
     _, tools = await serve()
     plain.save(tools=[])
     assert await tools["greet"].check_health() == {"running": True, "unchanged": False}
-    with pytest.raises(NotReadyError, match="no longer lists it"):
+    with pytest.raises(NotReadyError, match="no longer lists the tool"):
         await tools["greet"].invoke({})
 
 

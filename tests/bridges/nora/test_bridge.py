@@ -103,7 +103,7 @@ def test_unsupported_parameter_schema_is_refused(write, discover, schema):
 def test_tool_named_like_a_shell_is_refused(write, discover, name):
     [refusal] = discover(write(name=name)).rejected
     assert refusal.reason.startswith(
-        "the tool may run arbitrary commands: its name contains the word"
+        "the tool may run arbitrary commands: the name contains the word"
     )
     assert "--allow-dangerous" in refusal.hint
 

@@ -41,7 +41,7 @@ def test_log_has_no_nul_characters(make_result):
         (Limit.MEMORY, "its memory limit"),
         (Limit.OUTPUT, "its output limit"),
         (Limit.DISK, "limit of its directory"),
-        (Limit.PROCESSES, "limit of processes"),
+        (Limit.PROCESSES, "its process limit"),
     ],
 )
 def test_reason_names_the_limit(make_result, limit, words):

@@ -51,7 +51,7 @@ async def test_duplicate_name_may_be_overwritten(place, write, write_system, dis
 async def test_call_of_a_refused_tool_reports_the_reason(place, write, write_system, discover):
     write("mine/t.py", "@sos_tool\ndef one():\n    return 1")
     outcome = await outcome_of(place, write_system, discover, system("target: mine"))
-    assert outcome.ports["reason"] == "unknown tool 'mine.one': it has no docstring"
+    assert outcome.ports["reason"] == "unknown tool 'mine.one': the function has no docstring"
 
 
 async def test_folder_without_tools_is_an_err(place, write_system, discover):

@@ -70,7 +70,7 @@ async def test_forbidden_parameters_are_refused(write, discover):
 
 async def test_function_without_docstring_is_refused(write, discover):
     write("ns/t.py", "@sos_tool\ndef silent():\n    return 1")
-    assert await only_reason(discover) == "it has no docstring"
+    assert await only_reason(discover) == "the function has no docstring"
 
 
 async def test_async_function_is_refused(write, discover):

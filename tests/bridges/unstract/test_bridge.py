@@ -75,8 +75,8 @@ async def test_runtime_variables_and_icon_are_optional(serve):
 async def test_index_writing_cacheable_tool_is_described_so(serve, properties):
     properties |= {"output_type": "index", "is_cacheable": True}
     tool = await serve("", properties=properties)
-    assert "It writes to its own index." in tool.description
-    assert "Its results may be cached." in tool.description
+    assert "The tool writes to its own index." in tool.description
+    assert "The results may be cached." in tool.description
 
 
 async def test_unresponsive_program_is_refused_with_its_output(refusal):

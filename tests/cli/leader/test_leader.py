@@ -135,7 +135,7 @@ def test_insufficient_funds_error_names_amounts(new_home, publisher, chain):
     user = new_home("poor", publisher)
     chain.fund(user.wallet.signer().address, 10_000_500_000)
     message = user.run("leader", "register", "--yes", "--json").error["message"]
-    assert "the wallet has 10.0005 SUI, and this needs about 10.0" in message
+    assert "the wallet has 10.0005 SUI, but the operation needs about 10.0" in message
     assert ": 10 SUI and up to 0.0" in message
 
 

@@ -12,11 +12,11 @@ def test_start_and_stop_say_that_the_chain_is_in_memory(home, tmp_path):
     home.json("localnet", "faucet", *network)
     home.json("package", "publish", "--yes", *network)
     assert (
-        f"its chain was in memory and is lost. {keep}"
+        f"the localnet's chain was in memory and is lost. {keep}"
         in home.run("localnet", "stop", *network).stderr
     )
     assert "the chain of your last localnet is lost" in home.spawn(*start).stderr
-    assert "on kept since its chain was reset" in home.json("status", *network)["next"]
+    assert "on kept: the chain was reset" in home.json("status", *network)["next"]
     home.run("localnet", "stop", *network)
     kept = home.spawn(*start, "--state", tmp_path / "state").stderr
     assert keep not in kept

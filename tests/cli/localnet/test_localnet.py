@@ -211,7 +211,7 @@ def test_start_without_state_warns_of_the_chain_that_was_kept(home, tmp_path, en
     assert f"--state '{state}'" in second.stderr
     home.json("localnet", "stop")
     third = home.spawn("localnet", "start", "--port", "0", "--detach")
-    assert "kept its chain" not in third.stderr
+    assert "stored its chain" not in third.stderr
     home.json("localnet", "stop")
 
 

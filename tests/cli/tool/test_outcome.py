@@ -135,7 +135,7 @@ def test_list_shows_pending_invocations_newest_first_in_pages(requester, request
     assert {row["state"] for row in listed} == {"requested"}
     first = requester.run("invocation", "list", "--limit", "2")
     assert places[2] in first.stdout
-    assert "1 more invocation. Pass --page to see older ones" in first.stderr
+    assert "1 more invocation. Pass --page to see older invocations" in first.stderr
     last = requester.json("invocation", "list", "--limit", "2", "--page", "2")
     assert [row["invocation"] for row in last] == places[:1]
 

@@ -125,7 +125,7 @@ def test_register_reports_insufficient_funds(author, definition, meta_file):
         ({"fqn": "xyz.test.add"}, "fqn_invalid", "version"),
         ({"output_schema": {"type": "object"}}, "schema_invalid", "oneOf"),
         ({"input_schema": {"$ref": "https://evil.example/x.json"}}, "schema_invalid", "$ref"),
-        ({"url": "ftp://example.com"}, "definition_invalid", "url"),
+        ({"url": "ftp://example.com"}, "definition_invalid", "URL"),
         ({"timeout": 5}, "definition_invalid", "timeout"),
         ({"colour": "red"}, "definition_invalid", "colour"),
     ],

@@ -180,7 +180,7 @@ def test_endless_loop_is_stopped(home, workflows, tmp_path):
     arguments = ("workflow", "simulate", workflows / "write.json", "--input", "topic=x")
     result = home.run(*arguments, "--stubs", stubs, "--max-steps", 200)
     assert result.code == 1
-    assert "and 100 more calls. Pass --json to see all" in result.stderr
+    assert "and 100 more calls. Pass --json to see all calls" in result.stderr
     assert "larger --max-steps" in result.stderr
 
 

@@ -155,7 +155,7 @@ def test_modules_that_no_network_accepts_are_refused(calls):
     place = next(at for at, signature in enumerate(calls.signatures) if signature == ("u64",))
     reference = ReferenceToken(ReferenceToken("u8", False), False)
     signatures = with_row(calls.signatures, place, lambda _: (reference,))
-    with pytest.raises(NexusError, match="the module calls is not valid: a type holds a"):
+    with pytest.raises(NexusError, match="the module calls is not valid: a type contains a"):
         bindings_of(replace(calls, signatures=signatures))
 
 

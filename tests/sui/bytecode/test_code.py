@@ -102,7 +102,7 @@ def test_instruction_uses_only_type_parameters_of_its_function(assembly):
 
 def test_locals_use_only_type_parameters_of_their_function(assembly):
     generic = assembly.with_tables({5: bytes([0, 1, 0x9, 0]), 12: bytes([0, 0, 0, 0, 1, 0, 0])})
-    refused(generic, "a local uses a type parameter")
+    refused(generic, "a local variable uses an undeclared type parameter")
 
 
 @pytest.mark.parametrize(("parameters", "more", "accepted"), [(200, 55, True), (200, 56, False)])
@@ -128,7 +128,7 @@ def test_switch_has_a_jump_table_with_a_branch_for_each_variant(assembly):
 
 
 JUMP_TABLES = [
-    (bytes([0]), "no jump table 0"),
+    (bytes([0]), "jump table 0 does not exist"),
     (bytes([1, 0, 1, 1, 0]), "one branch for each variant"),
     (bytes([1, 0, 2, 1, 0, 2]), "the code has no row 2"),
     (bytes([1, 0, 2, 2, 0, 0]), "unknown kind of jump table"),

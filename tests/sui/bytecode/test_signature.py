@@ -41,7 +41,7 @@ def test_depth_may_reach_limit_of_the_format(assembly):
 
 
 def test_greater_depth_is_rejected(assembly):
-    refused(assembly, "nested too deep", b"\x0a" * 256 + b"\x02")
+    refused(assembly, "nested too deeply", b"\x0a" * 256 + b"\x02")
 
 
 @pytest.mark.parametrize("number", [0xD, 0xE, 0xF])

@@ -62,7 +62,7 @@ async def test_shortage_is_reported_in_sui():
         await purse.reserve(2_000_000_000)
     assert caught.value.code == "not_enough_sui"
     assert "has 1.5 SUI" in caught.value.message
-    assert "this needs about 2 SUI" in caught.value.message
+    assert "the operation needs about 2 SUI" in caught.value.message
 
 
 async def test_new_funds_are_found():

@@ -44,7 +44,7 @@ def test_signer_fails_when_the_active_key_is_unreadable(tmp_path):
     path.write_text(json.dumps([key(1).to_keystore(), "AAAA"]))
     with pytest.raises(NotFoundError) as caught:
         Wallet(path).signer()
-    assert "is not among those that can be read" in caught.value.message
+    assert "cannot be read, or does not exist" in caught.value.message
     assert Wallet(path).signer("one").address == key(1).address
 
 
@@ -86,7 +86,7 @@ def test_unreadable_pysui_key_is_named_by_its_alias(tmp_path):
 def test_hexadecimal_key_is_refused_with_a_hint(text):
     with pytest.raises(ValidationError) as caught:
         KeyPair.parse(text)
-    assert "it is hexadecimal" in caught.value.message
+    assert "the key is hexadecimal" in caught.value.message
     assert text not in str(caught.value)
 
 

@@ -46,7 +46,7 @@ from tests.workflow.authoring.programs import (
         (
             "flow.add(summarise, paper=topic, words={1, 2})",
             "json_invalid",
-            "invalid JSON: it has a set, which is not a JSON value",
+            "invalid JSON: the value contains a set, which is not a JSON value",
         ),
         (
             "flow.add(summarise, paper=[topic])",
@@ -366,7 +366,7 @@ def test_mistake_with_a_for_each_is_reported_with_its_line(mistake, code, messag
         (
             "    loop.again()",
             "again_invalid",
-            "each call of again needs ports of one variant that no other call uses",
+            "each call of again must use its own variant, and only ports of this variant",
         ),
     ],
 )
@@ -382,7 +382,7 @@ def test_mistake_in_a_loop_is_reported_with_its_line(mistake, code, message):
             "value_leaves_loop",
             (
                 "summarise.ok.text exists in each round of the loop of line 1, "
-                "but does not decide which one is the last"
+                "but its step does not decide which is last"
             ),
         ),
         (
@@ -405,7 +405,7 @@ def test_mistake_in_a_loop_is_reported_with_its_line(mistake, code, message):
             "value_leaves_loop",
             (
                 "summarise.ok.text exists in each round of the loop of line 1, "
-                "but does not decide which one is the last"
+                "but its step does not decide which is last"
             ),
         ),
     ],
@@ -425,7 +425,7 @@ def test_again_calls_must_name_the_same_values():
             loop.again(text=answer.rejected.note)
             loop.again(text=answer.expired.note, more=answer.expired.note)
     """
-    message = "only some calls of again name more"
+    message = "only some calls of again pass more"
     assert_refused(program, "again_differs", 4, message)
 
 
@@ -435,7 +435,7 @@ def test_again_takes_ports_of_one_variant_only():
             answer = flow.add(ask, who=loop.more, question=loop.text)
             loop.again(text=answer.rejected.note, more=answer.expired.note)
     """
-    message = "each call of again needs ports of one variant that no other call uses"
+    message = "each call of again must use its own variant, and only ports of this variant"
     assert_refused(program, "again_invalid", 3, message)
 
 
@@ -445,7 +445,8 @@ def test_value_that_leaves_one_loop_and_enters_another_is_rejected():
         "    flow.add(improve, text=second.text, hints=[], topic=verdict.good.text)\n"
     )
     message = (
-        "judge.good.text is kept for all rounds of the loop of line 5, which needs a second edge"
+        "judge.good.text is also used in all rounds of the loop of line 5,"
+        " which needs a second edge"
     )
     assert_refused(program, "value_moves_twice", 6, message)
 
@@ -489,7 +490,7 @@ def test_alternatives_inside_and_outside_of_a_block_are_rejected():
     """
     message = (
         "some alternatives of first(judge_2.poor.text, judge.good.text) exist for all iterations, "
-        "and some for one"
+        "and others for one"
     )
     assert_refused(program, "alternatives_differ", 5, message)
 
@@ -518,7 +519,7 @@ def test_block_must_be_entered_once():
         with each:
             pass
     """
-    message = "the for_each was entered twice, or in another block"
+    message = "the for_each was entered twice, or inside another block"
     assert_refused(program, "block_not_entered", 2, message)
 
 
@@ -668,7 +669,7 @@ def test_hint_names_a_port_when_a_step_is_used_as_a_value():
             """,
             9,
             "state.text exists only inside the loop of line 6",
-            "Use it inside its `with` block, or pass it through a step.",
+            "Use the value inside the `with` block, or pass it through a step.",
         ),
         (
             """
@@ -681,9 +682,9 @@ def test_hint_names_a_port_when_a_step_is_used_as_a_value():
             10,
             (
                 "short.ok.text exists in each round of the loop of line 6, "
-                "but does not decide which one is the last"
+                "but its step does not decide which is last"
             ),
-            "Use another variant of verdict, which decides, and let it return the value.",
+            "Return the value in a variant of verdict that ends the loop.",
         ),
         (
             """

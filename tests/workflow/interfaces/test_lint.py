@@ -290,7 +290,7 @@ def test_attempts_longer_than_an_execution_are_reported():
     day_ms = 24 * 3_600_000
     assert violations_with(single_vertex(attempts=90, retry_after_ms=day_ms)) == []
     message = (
-        "All attempts of summarise can take more than 90 days, which is the maximum duration of an"
+        "The attempts of summarise can take more than 90 days, which is the maximum duration of an"
         " execution."
     )
     assert violations_with(single_vertex(attempts=91, retry_after_ms=day_ms)) == [

@@ -23,7 +23,7 @@ def test_value_from_outside_a_loop_is_missing_in_the_second_round():
     document = flow(*LOOP, "a.ok.topic -> c.topic", *ENDS)
     message = (
         "'Input port: c.topic' gets its value from outside the loop only in the first round. "
-        "Use a static edge to keep it for all rounds."
+        "Use a static edge to provide it in all rounds."
     )
     assert warnings(document) == [("second_round", message, "/edges/2")]
 

@@ -61,7 +61,7 @@ def test_duplicate_declarations_are_warnings():
     assert warnings(document) == [
         ("duplicate", "b.y has two default values.", "/default_values/1"),
         ("duplicate", "Two entry groups have the name 'g'.", "/entry_groups/1/name"),
-        ("duplicate", "The entry group 'g' has 'add' twice.", "/entry_groups/0/vertices/1"),
+        ("duplicate", "The entry group 'g' lists 'add' twice.", "/entry_groups/0/vertices/1"),
         ("duplicate", "b.ok.sum is listed as an output twice.", "/outputs/1"),
     ]
 

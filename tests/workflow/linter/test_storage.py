@@ -23,7 +23,7 @@ def test_walrus_value_is_a_warning(walrus_document):
     why = "a run fails unless its leader fetches remote values"
     assert errors(walrus_document) == []
     assert warnings(walrus_document) == [
-        ("remote_value", f"The value of b.y is in walrus, but {why}.", POINTER)
+        ("remote_value", f"The value of b.y is stored in walrus, but {why}.", POINTER)
     ]
 
 
@@ -40,7 +40,7 @@ def test_walrus_value_is_a_warning(walrus_document):
 def test_walrus_value_for_an_on_chain_reader_is_an_error(walrus_document, change, reason):
     [vertex] = [each for each in walrus_document["vertices"] if each["name"] == "b"]
     change(vertex)
-    message = f"The value of b.y is in walrus, but {reason} only inline values."
+    message = f"The value of b.y is stored in walrus, but {reason} only inline values."
     assert errors(walrus_document) == [("remote_value", message, POINTER)]
 
 
@@ -67,4 +67,5 @@ async def test_walrus_value_is_rejected_in_a_simulation(walrus_document):
     with pytest.raises(ValidationError) as caught:
         await simulate(document, {"x": 1})
     assert caught.value.code == "remote_value_unavailable"
-    assert caught.value.message == "the value of b.y is in walrus, but a simulation cannot fetch it"
+    message = "the value of b.y is stored in walrus, but a simulation cannot fetch it"
+    assert caught.value.message == message

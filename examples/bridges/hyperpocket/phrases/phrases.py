@@ -18,7 +18,7 @@ def repeat(phrase: str, times: int = 2) -> str:
 
 
 class Signature(Tool):
-    """Signs a phrase with the length of the token that it is given."""
+    """A tool that signs a phrase with the length of its token."""
 
     @classmethod
     def create(cls) -> "Signature":

@@ -1,4 +1,4 @@
-"""Count the words on standard input that are long enough."""
+"""Count the words of a text that have a minimum length. The arguments are on standard input."""
 
 import json
 import os

@@ -9,7 +9,7 @@ from sos_toolkit.meta import ResultObject, SOSContext, sos_tool
 @sos_tool
 def count_words(
     text: Annotated[str, Field(description="The text whose words are counted")],
-    ignore_case: Annotated[bool, Field(description="Whether A and a are one word")] = True,
+    ignore_case: Annotated[bool, Field(description="Whether A and a are the same word")] = True,
 ) -> dict[str, Any]:
     """Count how often each word occurs in a text."""
     words = (text.lower() if ignore_case else text).split()
@@ -27,7 +27,7 @@ def most_frequent(
 
 @sos_tool
 def remember(
-    __CTX__: Annotated[SOSContext, Field(description="Where it is remembered")],  # noqa: N803
+    __CTX__: Annotated[SOSContext, Field(description="The context of the word")],  # noqa: N803
     word: Annotated[str, Field(description="The word to remember")],
 ) -> dict[str, Any]:
     """Add a word to `namespace.words` of the context."""

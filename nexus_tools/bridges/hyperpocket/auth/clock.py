@@ -1,4 +1,4 @@
-"""The clock of sign-ins, which tests replace."""
+"""The clock of the sign-in code, which tests can replace."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -9,7 +9,7 @@ import anyio
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A clock: `now` is in seconds since 1970, `sleep` waits for a number of seconds."""
+    """A clock: `now` returns seconds since 1970, and `sleep` waits for a number of seconds."""
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep

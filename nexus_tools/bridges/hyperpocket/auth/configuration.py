@@ -1,4 +1,4 @@
-"""The parser of the operator's document of auth providers."""
+"""The parser of the operator's configuration of auth providers."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -17,10 +17,10 @@ from nexus_tools.errors import NotAllowedError, UnreachableError
 
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 
-# Section 3.2: the default interval. Section 3.5: slow_down increases the interval by this number.
+# Section 3.2: the default interval. Section 3.5: the error slow_down adds 5 s to the interval.
 _INTERVAL_S = 5.0
 _SLOW_DOWN_S = 5.0
-# Upper limits for the times that the server requests.
+# Upper limits for the polling interval and the code lifetime that the server requests.
 _MAX_INTERVAL_S = 60.0
 _MAX_LIFETIME_S = 3_600.0
 
@@ -100,9 +100,10 @@ async def wait_for_token(
 
 
 def _url(response: dict[str, Any]) -> str:
-    """Return the URL at which a user signs in, including the code if the server provides that."""
+    """Return the sign-in URL, preferably the URL that already contains the user code."""
     complete_url = response.get("verification_uri_complete")
-    # An earlier draft called it `verification_url`, and a large server still uses that name.
+    # A draft of RFC 8628 named the field `verification_url`, and a large server still uses that
+    # name.
     plain_url = response.get("verification_uri", response.get("verification_url"))
     url = complete_url if isinstance(complete_url, str) and complete_url else plain_url
     if not isinstance(url, str) or len(url) > _MAX_URL or not url.isprintable():

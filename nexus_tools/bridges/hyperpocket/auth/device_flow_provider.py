@@ -1,4 +1,4 @@
-"""The auth provider that asks users to sign in. Until then, tools return the instructions."""
+"""The auth provider of the device flow: until the user signs in, tools return instructions."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ from nexus_tools.errors import NexusError, NotAllowedError
 from nexus_tools.sui.support.logs import get_logger
 
 MAX_SIGN_INS = 100
-"""The limit of pending sign-ins per provider, because callers choose profiles and threads."""
+"""The maximum number of pending sign-ins per provider, because callers can start many."""
 
 # A token is refreshed shortly before it expires, so that it remains valid during the call.
 _LEEWAY_S = 60.0
@@ -39,7 +39,7 @@ class _SignIn:
 
 
 class DeviceFlowProvider:
-    """OAuth 2.0 tokens, which are refreshed when they expire and obtained by the device flow.
+    """A provider of OAuth 2.0 tokens, which it obtains by the device flow and refreshes.
 
     `provider` is the name under which tokens are stored. `scopes` are requested in addition to the
     scopes of the tools. While the provider is `running`, it waits in the background for sign-ins

@@ -26,7 +26,7 @@ class AuthRequest:
     thread_id: str = DEFAULT_LABEL
 
     def keys(self, *providers: str) -> list[CredentialKey]:
-        """Return the keys of suitable credentials, first for its thread, then for the default."""
+        """Return the keys to look up: first with the thread of the call, then with the default."""
         threads = dict.fromkeys([self.thread_id, DEFAULT_LABEL])
         return [
             CredentialKey(provider, self.profile, thread)
@@ -47,7 +47,8 @@ class AuthRequired:
 class AuthProvider(Protocol):
     """A source of credentials, which never waits for a user.
 
-    `names` lists the environment variables that its tools read. Empty means the default names.
+    `names` lists the environment variables that its tools read. An empty tuple selects the default
+    names.
     """
 
     @property
@@ -60,13 +61,16 @@ class AuthProvider(Protocol):
         ...
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Return the context in which the provider may work in the background. It can be nested."""
+        """Return a context in which the provider may work in the background.
+
+        Contexts may be nested.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TokenProvider:
-    """Tokens that the operator has stored, under the first of `providers` that has one.
+    """A provider that returns the operator's token for the first of `providers` that has a token.
 
     A token with known scopes must have the scopes that the tool requests.
     """
@@ -97,7 +101,7 @@ class TokenProvider:
 
 @dataclass(frozen=True, slots=True)
 class ApiKeyProvider:
-    """API keys that the operator has stored. They do not have scopes and do not expire."""
+    """A provider of the operator's stored API keys, which have no scopes and do not expire."""
 
     store: CredentialStore
     providers: tuple[str, ...]

@@ -38,7 +38,7 @@ class AuthorizationServer:
             UnreachableError: with code `auth_unreachable`.
             ValidationError: with code `auth_response_invalid`.
         """
-        # The client is in the body (RFC 6749, section 2.3.1), because some servers require that.
+        # Some servers require the client credentials in the body (RFC 6749, section 2.3.1).
         client = {"client_id": self.client_id}
         if self.client_secret:
             client["client_secret"] = self.client_secret
@@ -86,7 +86,7 @@ def check_endpoint(url: str) -> None:
 
 
 def error_of(response: dict[str, Any]) -> str:
-    """Return the error code of a response (RFC 6749, section 5.2), or "" if it is not an error."""
+    """Return the error code of a response (RFC 6749, section 5.2), or "" if it succeeded."""
     error = response.get("error")
     if error is None:
         return ""
@@ -154,11 +154,11 @@ async def _post(endpoint: str, form: dict[str, str]) -> bytes:
         ) as response,
     ):
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise invalid_response_error("it is compressed")
+            raise invalid_response_error("the body is compressed")
         async for part in response.aiter_raw():
             content += part
             if len(content) > MAX_RESPONSE_BYTES:
-                raise invalid_response_error(f"it is larger than {MAX_RESPONSE_BYTES} bytes")
+                raise invalid_response_error(f"the body is larger than {MAX_RESPONSE_BYTES} bytes")
     return content
 
 

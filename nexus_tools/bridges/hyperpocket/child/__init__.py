@@ -1,7 +1,7 @@
 """The process of a tool in Python: it finds the tools of a module and calls one of them.
 
-It requires Python 3.10 or later with pydantic, and uses only this folder of the package. Begin
-reading at `reply`.
+The process requires Python 3.10 or later with pydantic, and uses only this folder of the package.
+Start reading at `reply`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from nexus_tools.bridges.worker.child import loading
 
 
 def reply(request: dict[str, Any]) -> Any:
-    """Handle `{"do": "describe" | "call", "path": …}`. A call has the tool's name and arguments."""
+    """Handle `{"do": "describe" | "call", "path": …}`.
+
+    A call includes a tool name and arguments.
+    """
     if request["do"] == "describe":
         return _describe(find_tools(load(request["path"])))
     with loading():

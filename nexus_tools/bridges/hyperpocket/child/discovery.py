@@ -12,15 +12,15 @@ from typing import Any
 from nexus_tools.bridges.hyperpocket.child.pocket import Pocket
 
 _MARKS = ("__model__", "__auth__", "__vars__")
-# Lists with these names contain tools, including functions without marks.
+# Module variables with these names list tools, including functions without a decorator.
 _LISTS = ("tools", "dock", "docks")
 
 
 class Finding:
     """The tools of a module in the order in which they were found, without duplicates.
 
-    `refused` holds names with reasons. `requested` holds paths of packaged tools that the module
-    requests.
+    `refused` contains the names of refused objects with reasons. `requested` contains paths of
+    packaged tools that the module requests.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,9 @@ class Finding:
         fields = getattr(cls, "model_fields", {})
         missing = [name for name, field in fields.items() if field.is_required()]
         if missing:
-            message = f"it has neither a factory method nor a default for {', '.join(missing)}"
+            message = (
+                f"the class has neither a factory method nor a default for {', '.join(missing)}"
+            )
             raise TypeError(message)
         self.add(cls())
 
@@ -85,7 +87,8 @@ class Finding:
 def find_tools(modules: list[ModuleType]) -> Finding:
     """Return the tools of the modules, without duplicates.
 
-    Objects come before classes, so a class that already has an object is not instantiated again.
+    Objects are inspected before classes, so that a class with an existing instance is not
+    instantiated again.
     """
     finding = Finding()
     for module in modules:
@@ -154,6 +157,6 @@ def _gives(cls: type[Any], method: Callable[..., Any]) -> bool:
 
 
 def _place(value: Any) -> str:
-    """Return the path of a packaged tool, given as a path, URL, pair with variables, or request."""
+    """Return the path or URL of a packaged tool from a string, a pair, or a request."""
     source = value[0] if isinstance(value, tuple) else value
     return str(getattr(source, "tool_source", source))

@@ -35,9 +35,10 @@ def call(tool: Any, request: dict[str, Any]) -> Any:
 
 
 def function_of(tool: Any) -> Callable[..., Any] | None:
-    """Return the function of a `FunctionTool`, or None for other tools and a custom `invoke`.
+    """Return the function of a `FunctionTool`, or None if the tool has its own `invoke`.
 
-    The `invoke` of `FunctionTool` itself would convert values and exceptions to text.
+    The function is called directly, because `FunctionTool.invoke` converts values and exceptions to
+    text.
     """
     function_tool = import_module("hyperpocket.tool.function").FunctionTool
     if not isinstance(tool, function_tool) or type(tool).invoke is not function_tool.invoke:
@@ -73,7 +74,7 @@ def _accepted(method: Callable[..., Any], keywords: dict[str, Any]) -> dict[str,
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function, include_extras=True)
-    except NameError:  # a name that is imported only for type checkers
+    except NameError:  # an annotation may use a name that only type checkers import
         return {}
 
 

@@ -1,4 +1,4 @@
-"""The import of an author's module from its file, with a `hyperpocket` package to import."""
+"""The loader of an author's module, which can import `hyperpocket` or its replacement."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _SKIPPED_MODULES = ("test", "tests", "conftest", "setup")
 def load(path: str) -> list[ModuleType]:
     """Return the module at `path`, or the package and its submodules if `path` is a folder.
 
-    The real package is used if this interpreter has it. `Pocket` is always our replacement, because
-    the real one starts two servers.
+    The module imports the real `hyperpocket` package if it is installed. `Pocket` is always
+    replaced, because the real class starts two servers.
     """
     if importlib.util.find_spec("hyperpocket") is None:
         install()
     else:
         _without_servers()
     place = Path(path)
-    # Modules in the same folder can be imported, but do not shadow modules of this interpreter.
+    # The module can import modules in its folder, but they do not shadow installed modules.
     sys.path.append(str(place.parent))
     module = _import(place.stem if place.is_file() else place.name, place)
     return [module, *_submodules(module)]

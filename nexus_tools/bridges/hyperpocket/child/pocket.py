@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Pocket:
-    """The `Pocket` that a module creates. The bridge finds the tools in it."""
+    """The `Pocket` that a module creates and from which the bridge reads the tools."""
 
     def __init__(self, tools: Any = None, **_: Any) -> None:
         self.tool_likes: list[Any] = []

@@ -1,4 +1,7 @@
-"""The capabilities of root, of which the sandbox keeps only the ones for file access."""
+"""The Linux capabilities of root.
+
+The sandbox drops all capabilities except those for file access.
+"""
 
 import os
 import struct
@@ -15,13 +18,14 @@ _HIGHEST = 63
 
 
 def drop() -> None:
-    """Drop all capabilities except three. A process without capabilities stays unchanged."""
+    """Drop all capabilities except three. A process without capabilities is not changed."""
     try:
         for number in range(_HIGHEST + 1):
             if number not in _KEPT:
                 linux.set_process(_DROP_FROM_BOUNDS, number)
     except OSError:
-        # The kernel has no capability with this number, or this process has no capabilities at all.
+        # The kernel does not have a capability with this number, or this process has no
+        # capabilities.
         pass
     kept_bits = sum(1 << number for number in _KEPT) & _permitted()
     header = struct.pack("=Ii", _VERSION_3, 0)

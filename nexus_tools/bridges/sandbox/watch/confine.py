@@ -13,12 +13,12 @@ _NO_NEW_PRIVILEGES = 38
 
 
 def is_supported() -> bool:
-    """Return whether the kernel has Landlock, and system calls whose numbers we know."""
+    """Return whether the kernel has Landlock and the system call numbers are known."""
     return landlock.version() > 0 and seccomp.is_supported()
 
 
 def view(writes: "list[str]", scratch: str) -> bool:
-    """Apply the first layer, and return whether the kernel allows it.
+    """Apply the first layer of confinement, and return whether the kernel allows the layer.
 
     The layer is a private set of mounts that is read-only except for `writes`.
     """
@@ -26,7 +26,7 @@ def view(writes: "list[str]", scratch: str) -> bool:
 
 
 def confine(*, reads: "list[str]", writes: "list[str]", ports: "list[int]", has_view: bool) -> None:
-    """Apply the other layers, permanently and for all children of this process.
+    """Apply the other layers of confinement, permanently and for all children of this process.
 
     `has_view` says that `/dev/shm` is private to this run.
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 def exceeds_limits(folder: str, *, disk_bytes: int, files: int) -> bool:
     """Return whether `folder` contains more bytes or more files (including folders) than allowed.
 
-    The walk stops as soon as the answer is known, so it visits at most `files` entries. A tree that
-    is deeper than a path can name also exceeds the limits.
+    The walk stops as soon as a limit is exceeded, so it visits at most `files` entries. A tree
+    whose paths exceed the maximum path length also exceeds the limits.
     """
     pending = [folder]
     size = count = 0
@@ -30,8 +30,8 @@ def exceeds_limits(folder: str, *, disk_bytes: int, files: int) -> bool:
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
     """Yield the entries of a folder. A folder that was removed has no entries.
 
-    The program may have removed the permissions of a folder, and can restore them later. So that it
-    cannot hide files there, the walk restores the permissions.
+    The program may have removed the permissions of a folder, and can restore them later. The walk
+    restores the permissions, so that the program cannot hide files in the folder.
     """
     try:
         if not os.access(folder, os.R_OK | os.X_OK):

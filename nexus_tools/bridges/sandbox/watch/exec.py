@@ -1,4 +1,4 @@
-"""The start of the program: limits, descriptors, and signals are set in its process before exec."""
+"""The start of the program, which first sets limits, descriptors, and signals in its process."""
 
 import fcntl
 import os
@@ -13,11 +13,11 @@ REPLY_DESCRIPTOR = 3
 
 
 class Order:
-    """The parameters of one run: `name=value` for each of its slots, `--`, and the `command`.
+    """The parameters of one run, passed as `name=value` for each slot, `--`, and the `command`.
 
-    Limits are as in `ProcessLimits`. `time_ms` is 0 for no limit. `report` and `reply` are
-    descriptors, or -1 for none. `directory` is empty for the current directory. `is_confined` is 0
-    or 1. `reads`, `writes`, and `ports` may occur several times.
+    The limits have the meaning of `ProcessLimits`. If `time_ms` is 0, the time is not limited.
+    `report` and `reply` are descriptors, or -1 if unused. An empty `directory` is the current
+    directory. `is_confined` is 0 or 1. `reads`, `writes`, and `ports` may occur several times.
     """
 
     __slots__ = (
@@ -60,13 +60,13 @@ class Order:
 _DESCRIPTORS = 1024
 _SPARE_CPU_S = 2
 
-# RLIMIT_NPROC counts the threads of all processes of the user, so the limit must be generous. It
-# stops fork bombs, for every user except root.
+# RLIMIT_NPROC counts the threads of all processes of the user, so the limit must be generous. The
+# limit stops fork bombs, except for root.
 _THREADS = 32
 
 
 class NotStartedError(Exception):
-    """The error of a program that could not start. `number` is errno, `stage` the failed step."""
+    """The error of a program that could not start. `number` is errno, and `stage` the step."""
 
     def __init__(self, number: int, stage: str) -> None:
         super().__init__(number, stage)
@@ -110,7 +110,7 @@ def _exec_program(order: Order, parent: int, problems: int) -> None:
         _reset_signals()
         stage = "confinement"
         has_view = order.is_confined and confine.view(order.writes, order.scratch)
-        # Only after the mounts: a new user namespace resets the parent death signal.
+        # This call follows the mounts, because a new user namespace resets the parent death signal.
         linux.die_with_parent(signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
@@ -172,7 +172,7 @@ def _set_limit(kind: int, limit: int) -> None:
 
 
 def _set_descriptors(order: Order) -> None:
-    """Pass on only the descriptors 0, 1, 2, and the descriptor of the reply, if it is used."""
+    """Let the program inherit only the descriptors 0, 1, 2, and the reply descriptor if used."""
     for name in os.listdir("/dev/fd"):  # noqa: PTH208 - pathlib costs 10 ms of every run
         if int(name) > 2:
             # The descriptor with which the folder was listed is already closed.
@@ -187,7 +187,7 @@ def _reset_signals() -> None:
     """Restore the default handling of all signals, which Python and parent processes may change."""
     for number in range(1, signal.NSIG):
         if number not in (signal.SIGKILL, signal.SIGSTOP):
-            # The C library reserves some numbers.
+            # The C library reserves some signal numbers.
             with suppress(OSError, ValueError):
                 signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())

@@ -1,7 +1,8 @@
-"""Landlock: a process gives up access to all files, ports, and signals that it does not list.
+"""Landlock: a process restricts its own access to a list of files, ports, and signals.
 
 The kernel's documentation is https://docs.kernel.org/userspace-api/landlock.html. Each version of
-the interface (`version`) can restrict more. This module restricts everything that it can.
+the interface (`version`) can restrict more. This module uses all restrictions that the kernel's
+version supports.
 """
 
 import os
@@ -56,12 +57,15 @@ def version() -> int:
 
 
 class Ruleset:
-    """The rights that a process keeps. `enforce` drops all others permanently, also in children."""
+    """The rights that a process keeps.
+
+    `enforce` permanently drops all other rights, also for children.
+    """
 
     def __init__(self) -> None:
         self._version = version()
         self._files = (1 << _FILE_RIGHTS[min(self._version, len(_FILE_RIGHTS)) - 1]) - 1
-        # The attributes of the version: files, TCP, and signals with abstract sockets.
+        # Each Landlock version adds attributes: files, then TCP, then signals and abstract sockets.
         words = [self._files, _ALL_OF_TCP, _ALL_SCOPES]
         word_count = 1 + (self._version >= PORTS_SINCE) + (self._version >= 6)
         attributes = struct.pack(f"={word_count}Q", *words[:word_count])
@@ -90,6 +94,6 @@ class Ruleset:
             linux.system_call(_ADD_RULE, self._descriptor, _AT_PORT, rule, 0)
 
     def enforce(self) -> None:
-        """Drop all other rights. `PR_SET_NO_NEW_PRIVS` must be set before."""
+        """Drop all other rights. Set `PR_SET_NO_NEW_PRIVS` before this call."""
         linux.system_call(_RESTRICT_SELF, self._descriptor, 0)
         os.close(self._descriptor)

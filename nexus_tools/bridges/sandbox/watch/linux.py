@@ -1,4 +1,7 @@
-"""Functions of the Linux kernel (prctl(2) and others). On other systems they have no effect."""
+"""Functions of the Linux kernel (prctl(2) and others).
+
+The functions have no effect on other systems.
+"""
 
 import os
 import sys
@@ -25,7 +28,7 @@ def die_with_parent(signal: int) -> bool:
 def set_realtime_priority() -> bool:
     """Give this process real-time priority, and return whether that is permitted.
 
-    Root has the permission, other users usually do not. Children have ordinary priority again.
+    Root has the permission, but other users usually do not. Child processes have ordinary priority.
     """
     if not IS_LINUX:
         return False
@@ -63,7 +66,7 @@ def _prctl(option: int, value: int) -> bool:
 
 
 def system_call(number: int, *arguments: Any) -> int:
-    """Call syscall(2) and return its result. An integer is a register, bytes are a pointer.
+    """Call syscall(2) and return its result. Integers are passed as values, and bytes as a pointer.
 
     Raises:
         OSError: if the call fails.
@@ -75,7 +78,7 @@ def system_call(number: int, *arguments: Any) -> int:
 
 
 def mount(source: str, target: str, flags: int) -> None:
-    """Change the mounts of this process, without a type and data.
+    """Change the mounts of this process, without a file system type and without data.
 
     See the manual page mount(2).
 

@@ -1,13 +1,14 @@
-"""The watch program. It starts a program, checks it every 25 ms, and kills all its processes.
+"""The watch program, which starts a program, checks it every 25 ms, and kills its processes.
 
-It reports one line per event: `started <pid>`, then `ended <exit code, or -signal>`, or `limit
-<name>`, or `stopped`. If the start fails, it reports only `failed <errno> <stage>`.
+The watch reports one line per event: `started <pid>`, then `ended <exit code, or -signal>`, or
+`limit <name>`, or `stopped`. If the start fails, the watch reports only `failed <errno> <stage>`.
 
 Worked example: `sh -c 'sleep 9 & setsid sleep 9 & exit 3'`. The shell starts in its own process
-group and ends at once: `ended 3`. Both sleeps have lost their parent. The watch adopts orphans, so
-they are its children now. The watch kills the first with the group. The second has left the group,
-so the watch finds it as a descendant and kills it individually. When the watch has no children
-left, all processes have ended. Only then does the watch report the result.
+group and ends at once: `ended 3`. Both `sleep` processes have lost their parent. The watch adopts
+orphans, so the processes are its children now. The watch kills the first process with the group.
+The second process has left the group, so the watch finds it as a descendant and kills it
+individually. When the watch has no children left, all processes have ended. Only then does the
+watch report the result.
 """
 
 import os
@@ -31,7 +32,7 @@ _EXIT_NOT_FOUND = 127
 
 
 def main(arguments: list[str]) -> None:
-    """Run the command of an order until its end."""
+    """Run the command of an order until all its processes have ended."""
     order = Order(arguments)
     signals = Signals()
     linux.adopt_orphans()
@@ -86,10 +87,11 @@ class Watch:
         self.next_directory = time.monotonic() + DIRECTORY_INTERVAL_S
 
     def until_it_ends(self) -> str:
-        """Return how the program ended, or why it must be stopped, as a line to report.
+        """Return the report line that says how the program ended, or why it must be stopped.
 
-        The kernel's own limits (see `exec`) are slightly higher and apply between two checks. They
-        do not cover the total of several processes, and do not tell which limit was exceeded.
+        The kernel's own limits (see `exec`) are slightly higher and apply between two checks. The
+        kernel's limits do not cover the total of several processes, and do not report which limit
+        was exceeded.
         """
         while True:
             status = reap_children(self.program)
@@ -101,7 +103,7 @@ class Watch:
             self.signals.wait(INTERVAL_S)
 
     def verdict(self, ending: str) -> str:
-        """Return the final line, which may be a limit exceeded after the last check."""
+        """Return the final line of the report. A limit may be exceeded after the last check."""
         if not ending.startswith("ended "):
             return ending
         if self._is_directory_over() or ending == f"ended {-signal.SIGXFSZ}":
@@ -133,7 +135,7 @@ class Watch:
         return ""
 
     def _is_directory_over(self) -> bool:
-        """Return whether the directory is too large. Checks take at most a tenth of the time."""
+        """Return whether the directory is too large. These checks take at most 10 % of the time."""
         started = time.monotonic()
         order = self.order
         is_over = directory_size.exceeds_limits(

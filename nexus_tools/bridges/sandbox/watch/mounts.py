@@ -1,7 +1,8 @@
 """A private view of the file system in which only a few folders can be changed.
 
 Landlock does not cover modes, owners, times, and attributes of files, but a read-only mount does.
-In addition, `/dev/shm` becomes a folder of the run, so that semaphores work and are not shared.
+In addition, `/dev/shm` becomes a folder of the run, so that POSIX semaphores work but are not
+shared with other runs.
 """
 
 import os

@@ -9,7 +9,10 @@ _HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noq
 
 
 def descendants(root: int) -> list[int]:
-    """Return the IDs of all processes under `root`, parents first. Empty without /proc."""
+    """Return the IDs of all processes under `root`, parents first.
+
+    The list is empty without /proc.
+    """
     children_of = _children if _HAS_CHILDREN else _children_by_parent()
     pids = list(children_of(root))
     for pid in pids:
@@ -20,8 +23,8 @@ def descendants(root: int) -> list[int]:
 def memory_bytes(pids: list[int], enough: int) -> int:
     """Return the total memory of the processes in bytes.
 
-    If the sum of the processes' resident memory is at most `enough` bytes, return that sum. Else
-    count shared pages only once.
+    If the sum of the processes' resident memory is at most `enough` bytes, return that sum.
+    Otherwise, return a sum in which shared pages count only once.
     """
     total = sum(_resident(pid) for pid in pids)
     if total <= enough:

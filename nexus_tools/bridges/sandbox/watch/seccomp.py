@@ -8,8 +8,8 @@ The filter denies four groups of calls:
 * Calls that open namespaces.
 * Calls that bypass Landlock or this filter (io_uring, fast open).
 
-The filter is a classic BPF program over `struct seccomp_data`. The number of the call is at
-offset 0, the architecture at 4, and six arguments of 8 bytes start at 16. See seccomp(2).
+The filter is a classic BPF program over `struct seccomp_data`. The number of the call is at offset
+0, the architecture is at offset 4, and six arguments of 8 bytes start at offset 16. See seccomp(2).
 
 Worked example, the filter of `socketpair` (53 on x86-64), which may only create streams:
 
@@ -43,7 +43,7 @@ _ALLOWED = 0x7FFF0000
 _REFUSED = 0x00050000
 
 Instruction = tuple[int, int, int, int]
-"""An operation, the instructions to skip if it is true and if it is false, and the operand."""
+"""A BPF instruction: the operation, the jump offsets for true and for false, and the operand."""
 
 _DENIED = (
     *("io_uring_setup", "io_uring_enter", "io_uring_register"),
@@ -56,9 +56,10 @@ _DENIED = (
 _WITH_PROCESS = (
     *("prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"),
 )
-# Calls whose first argument is a kind of ID, and the second the ID. The number means a process ID.
+# Calls whose first argument is the kind of the ID in the second argument. The mapped number denotes
+# a process ID.
 _WITH_KIND = {"setpriority": 0, "ioprio_set": 1}
-# The index of the argument with the flags.
+# For each call, the index of the argument with the flags.
 _SENDING = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
 
 _FAST_OPEN = 0x20000000
@@ -112,7 +113,7 @@ _NUMBERS = """
     mount                165    40
     mount_setattr        442   442
 """
-# The kernel's identifier of an architecture (AUDIT_ARCH), and the column of its numbers.
+# For each architecture, the kernel's AUDIT_ARCH value and the column in the table above.
 _ARCHITECTURES = {"x86_64": (0xC000003E, 1), "aarch64": (0xC00000B7, 2)}
 # On x86-64 the calls of the x32 ABI start at this number.
 _OTHER_NUMBERS = 0x40000000

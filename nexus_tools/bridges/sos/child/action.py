@@ -19,11 +19,11 @@ _COMPARISONS: dict[str, Any] = {
 
 
 class MetaCondition(BaseModel):
-    """A comparison of the value at `ctx_key` (None if missing) with `valid`, one value or a list.
+    """A comparison of the value at `ctx_key` (None if missing) with `valid`, a value or a list.
 
-    The comparison `in` requires that the value is a member of `valid`, `equal` that it is equal to
-    each member. `is_inverse` negates the result. With `raise_exc`, a false result raises a
-    `ValueError`.
+    The comparison `in` requires that the value is a member of `valid`. The comparison `equal`
+    requires that the value is equal to each member. `is_inverse` negates the result. With
+    `raise_exc`, a false result raises a `ValueError`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -36,7 +36,10 @@ class MetaCondition(BaseModel):
     label: Any = None
 
     def resolve(self, context: Any, raise_exc: Any = None) -> bool:
-        """Return whether the condition holds. `raise_exc` overrides the condition's own setting."""
+        """Return whether the condition is true.
+
+        `raise_exc` overrides the condition's own setting.
+        """
         compare = _COMPARISONS.get(self.comparison)
         if compare is None:
             comparisons = " or ".join(_COMPARISONS)
@@ -55,15 +58,15 @@ class UnknownToolError(Exception):
 
 
 class DeniedToolError(Exception):
-    """The error of an action that names a tool that must not run here."""
+    """The error of an action that calls a denied tool."""
 
 
 class MetaRunnable(BaseModel):
     """One action: a tool, its parameters, and the parts of its result that go into the context.
 
     `context_map` copies values from the context into `params` and takes precedence. `result_map`
-    copies values from the result into the context. The tool is called only if each `condition`
-    holds. In an action, a condition never raises an error.
+    copies values from the result into the context. The tool is called only if every condition in
+    `condition` is true. A false condition of an action never raises an error.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -114,7 +117,7 @@ class MetaRunnable(BaseModel):
 
 
 def run(node: Any, context: Any) -> Any:
-    """Run an action or a list of actions. A list returns a `ResultRepo`.
+    """Run an action or a list of actions. For a list, return a `ResultRepo`.
 
     A `RuntimeBreak` ends the list. The results contain the break, under the name of the action that
     raised it.
@@ -145,7 +148,7 @@ def _run_list(node: Any, context: Any) -> ResultRepo:
 
 
 def _run_catching_break(action: Any, context: Any) -> Any:
-    """Return the result of an action, or the break out of its list, which is not raised."""
+    """Run an action and return its result, or return the break if the action raises a break."""
     try:
         return run(action, context)
     except Exception as error:
@@ -156,7 +159,7 @@ def _run_catching_break(action: Any, context: Any) -> Any:
 
 
 def _is_broken(result: Any) -> bool:
-    """Return whether a list, or a list inside it, ended early."""
+    """Return whether a list of actions, or a list nested in it, ended early."""
     if isinstance(result, ResultRepo):
         return any(_is_broken(member) for member in result.values())
     return isinstance(result, RuntimeBreak)
@@ -171,7 +174,7 @@ def _named_actions(actions: list[Any]) -> list[tuple[str, Any]]:
 def call(name: str, params: dict[str, Any], context: Any) -> ResultObject:
     """Call the tool `namespace.name`, with `__CTX__` and `__RESULT__` if the tool takes them.
 
-    Exceptions of the tool are passed on.
+    Exceptions of the tool are not caught.
 
     Raises:
         DeniedToolError: if the tool must not run.

@@ -15,15 +15,15 @@ SECTIONS = ("meta", "namespace", "service", "action", "hook")
 RESULT_SLOT = "__RESULT__"
 
 Leaves = dict[str, Any]
-"""Values by names that are made from their paths."""
+"""A mapping from names that are derived from paths to values."""
 
 
 class SOSContext:
     """A tree of sections: `namespace`, where tools store values, `meta`, `action`, and others.
 
     A path starts with a section. `__RESULT__` holds the result of the previous action. With
-    `keep_result`, the result is kept until the end of its list of actions. Actions that name a tool
-    in `denied` fail.
+    `keep_result`, `__RESULT__` is available until the end of the action list. Actions that name a
+    tool in `denied` fail.
     """
 
     def __init__(self, **sections: Any) -> None:
@@ -40,7 +40,7 @@ class SOSContext:
         return self._sections[name]
 
     def get(self, name: Any, default: Any = MISSING) -> Any:
-        """Return the value at a path or of a resolvable.
+        """Return the value at a path, or the value that a resolvable refers to.
 
         Raises:
             KeyError: if there is no value and no default.
@@ -61,7 +61,7 @@ class SOSContext:
         paths.put(self._sections, name, to_meta_objects(value), overwrite=overwrite)
 
     def remove(self, name: str) -> None:
-        """Remove a value.
+        """Remove the value at a path.
 
         Raises:
             KeyError: if the path has no value.
@@ -74,11 +74,11 @@ class SOSContext:
         return self.get(name, missing) is not missing
 
     def flatten(self) -> Leaves:
-        """Return all strings, named like environment variables."""
+        """Return all strings in the context, keyed by names like those of environment variables."""
         return paths.flatten(self._sections)
 
     def dict(self) -> MetaObject:
-        """Return the sections themselves."""
+        """Return the sections of the context."""
         return self._sections
 
     def print(self) -> None:

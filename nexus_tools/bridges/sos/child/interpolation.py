@@ -1,4 +1,4 @@
-"""Interpolation of `${a.b.c}` in strings of a system, by the value or, inside a text, its text."""
+"""Interpolation of `${a.b.c}` in strings. Inside a longer text, the value is inserted as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from nexus_tools.bridges.sos.child.paths import MISSING, find, steps
 
 DEFERRED_SECTIONS = ("action", "hook")
-"""The sections that are interpolated when they run. Others are interpolated during loading."""
+"""The sections that are interpolated when they run. Other sections are interpolated on loading."""
 
 _MAX_DEPTH = 50
 
@@ -21,14 +21,14 @@ class LiteralText(str):
 
 
 class InterpolationError(Exception):
-    """The error of a `${…}` whose path has no value, or refers to itself."""
+    """The error of a `${…}` whose path does not exist or refers to itself."""
 
 
 class Interpolation:
     """The interpolation of values from `root`.
 
-    With `is_settled`, values outside of the sections `action` and `hook` are not interpolated. They
-    were interpolated during loading, and tools may have changed them since.
+    With `is_settled`, only the sections `action` and `hook` are interpolated. Other sections were
+    interpolated during loading, and tools may have changed the values since then.
     """
 
     def __init__(self, root: dict[str, Any], *, is_settled: bool) -> None:
@@ -59,7 +59,7 @@ class Interpolation:
         return f"{text[:start]}{value}{self._text(rest) if '${' in rest else rest}"
 
     def _reference(self, text: str, start: int) -> tuple[Any, int]:
-        """Return the value of the `${…}` at `start` and its end. References may be nested.
+        """Return the value and the end position of the `${…}` at `start`. References may be nested.
 
         For example, `${a.${b}}` first resolves `b` and then the path `a.<value of b>`.
         """
@@ -90,7 +90,10 @@ class Interpolation:
 
 
 Find = Callable[[str, Any], Any]
-"""A lookup of a path. The second argument is the default, unless it is MISSING."""
+"""A function that looks up a path.
+
+The second argument is the default, or MISSING for no default.
+"""
 
 
 def resolved(entry: Any, find: Find) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class MetaObject(dict[str, Any]):
-    """A part of a context. Calling it with a context runs it as an action or a list."""
+    """A node of a context. Calling a node with a context runs it as an action or an action list."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -24,7 +24,7 @@ class MetaObject(dict[str, Any]):
 
 
 class MetaConfig(MetaObject):
-    """A part of a configuration."""
+    """A node of a configuration."""
 
 
 def to_meta_objects(value: Any) -> Any:

@@ -91,17 +91,17 @@ def remove(tree: Any, path: str) -> None:
 
 
 def copied(tree: Any) -> Any:
-    """Return new dictionaries and lists with the same leaves."""
+    """Return a copy of a tree with new dictionaries and lists, but the same leaf values."""
     if isinstance(tree, dict):
         return {name: copied(member) for name, member in tree.items()}
     return [copied(member) for member in tree] if isinstance(tree, list) else tree
 
 
 def flatten(tree: Any, *names: str) -> dict[str, Any]:
-    """Return the strings of a tree by names such as `NAMESPACE_A_B` or `namespace_l_0`.
+    """Return a mapping from names such as `NAMESPACE_A_B` or `namespace_l_0` to the tree's strings.
 
-    List members keep lower-case names. Other values are omitted unless they are in lists, as in
-    SOS-Toolkit.
+    List members keep lower-case names. As in SOS-Toolkit, values other than strings are omitted
+    unless they are in lists.
     """
     leaves: dict[str, Any] = {}
     if isinstance(tree, dict):
@@ -124,7 +124,7 @@ def _child(holder: Any, step: str | int) -> Any:
 
 
 def _index(step: str | int) -> int:
-    """Return the index in a list. Digits between dots are an index as well, as in `a.0`."""
+    """Return a step of a path as a list index. The path `a.0` has the same index as `a[0]`."""
     return int(step) if str(step).isdecimal() else -1
 
 

@@ -89,7 +89,7 @@ def tool_module(
 ) -> dict[str, Any]:
     """Load the tools of a folder. The name of the folder is their namespace.
 
-    A relative path starts at the system's own folder.
+    A relative path is relative to the system's own folder.
     """
     folder = Path(str(__CTX__.get("meta.system_path", "."))) / target
     files = tool_files(folder)

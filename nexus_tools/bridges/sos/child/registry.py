@@ -14,11 +14,11 @@ Function = Callable[..., Any]
 
 
 class NameTakenError(RegistrationError):
-    """The error of a tool whose name another tool of the namespace has."""
+    """The error of a tool whose name is already used in the namespace."""
 
 
 class ToolObject:
-    """A registered tool. Calling it calls the function."""
+    """A registered tool, which is a callable that calls the function."""
 
     def __init__(
         self, key: str, namespace: str, function: Function, description: str = "", meta: Any = None
@@ -50,7 +50,7 @@ class RejectedFunction:
 
 
 class ToolRoot:
-    """All tools of a process.
+    """All registered tools of a process.
 
     `overwrite` says whether a function that is registered now may replace another function with the
     same name. `find_more` is called with the namespace of a tool that is not registered yet.

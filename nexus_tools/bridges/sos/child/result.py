@@ -32,7 +32,9 @@ class ResultObject:
 
     @classmethod
     def of(cls, returned: Any) -> ResultObject:
-        """Return the result for a tool's return value. A non-dictionary becomes `{"result": …}`.
+        """Return the result for a tool's return value.
+
+        Other values than dictionaries become `{"result": …}`.
 
         The member `callbacks` of a dictionary becomes the callbacks of the result.
         """
@@ -112,7 +114,10 @@ def json_value(value: Any, what: str) -> Any:
 
 
 def json_subset(tree: dict[str, Any], place: str, left_out: list[str]) -> dict[str, Any]:
-    """Return the parts of a tree that JSON can represent. Add the other paths to `left_out`."""
+    """Return the parts of a tree that JSON can represent.
+
+    Add the paths of other parts to `left_out`.
+    """
     parts: dict[str, Any] = {}
     for name, member in tree.items():
         path = f"{place}.{name}"

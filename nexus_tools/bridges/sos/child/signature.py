@@ -49,9 +49,11 @@ class ToolSignature:
         """
         description = inspect.getdoc(function) or ""
         if not description.strip():
-            raise RegistrationError("it has no docstring")
+            raise RegistrationError("the function has no docstring")
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            raise RegistrationError("it is asynchronous, but tools are called without await")
+            raise RegistrationError(
+                "the function is asynchronous, but tools are called without await"
+            )
         annotations = _annotations(function)
         parameters = [
             _parameter(parameter, annotations.get(parameter.name))
@@ -90,7 +92,7 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function, include_extras=True)
     except Exception as error:
-        message = f"cannot read its annotations: {type(error).__name__}: {error}"
+        message = f"cannot read the annotations: {type(error).__name__}: {error}"
         raise RegistrationError(message) from error
 
 

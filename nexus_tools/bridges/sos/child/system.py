@@ -14,7 +14,7 @@ from nexus_tools.bridges.sos.child.result import ResultRepo, RuntimeBreak
 
 
 def load_system(document: dict[str, Any], given: dict[str, Any]) -> SOSContext:
-    """Merge a system's document with a caller's values, interpolate it, and return its context.
+    """Merge a system's document with a caller's values, and return the interpolated context.
 
     Raises:
         InterpolationError: if a `${…}` cannot be resolved.
@@ -35,7 +35,7 @@ def run_hook(context: SOSContext, name: str) -> None:
 
 
 def data_of(result: Any) -> dict[str, Any]:
-    """Return the data of an action, or the data of a list's actions by name. Empty for a break."""
+    """Return the data of an action, or of a list's actions by name, or `{}` for a break."""
     if isinstance(result, ResultRepo):
         return {name: data_of(member) for name, member in result.items()}
     return {} if isinstance(result, RuntimeBreak) else dict(result.data)
@@ -50,7 +50,7 @@ def break_reason(result: Any) -> Any:
 
 
 def _merged(base: Any, over: Any) -> Any:
-    """Return the merge of two trees. Only dictionaries merge, other values come from `over`."""
+    """Return two merged trees. Dictionaries are merged, and other values are replaced by `over`."""
     if not isinstance(base, dict) or not isinstance(over, dict):
         return over
     common = {name: _merged(base[name], over[name]) for name in base if name in over}
@@ -58,7 +58,7 @@ def _merged(base: Any, over: Any) -> Any:
 
 
 def _literal(value: Any) -> Any:
-    """Return a caller's values with their strings marked, so that they are not interpolated."""
+    """Return a caller's values with all strings marked as excluded from interpolation."""
     if isinstance(value, dict):
         return {name: _literal(member) for name, member in value.items()}
     if isinstance(value, list):

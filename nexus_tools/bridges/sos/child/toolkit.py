@@ -16,7 +16,10 @@ from nexus_tools.bridges.sos.child import action, context, meta_object, registry
 GLOBAL = SimpleNamespace(
     ALLOW_DELETE=True, LOCAL_FILE="sos-local.yaml", ENV_LOCAL_FILE="SOS_LOCAL_FILE"
 )
-"""The settings that tools read. They allow deletion, as tools that delete are denied by name."""
+"""The settings that tools read.
+
+Deletion is allowed, because tools that delete are denied by name.
+"""
 
 _NAMES: dict[str, Any] = {
     "SOSContext": context.SOSContext,
@@ -36,9 +39,9 @@ _NAMES: dict[str, Any] = {
 
 
 class Toolkit:
-    """The module that tools import: SOS-Toolkit's if the interpreter has it (`is_installed`).
+    """The `sos_toolkit` module that tools import: the installed one if `is_installed`, else ours.
 
-    Tools in `denied`, by `namespace.name`, never run as actions.
+    Tools whose `namespace.name` is in `denied` never run as actions.
     """
 
     def __init__(self, denied: frozenset[str]) -> None:
@@ -70,11 +73,11 @@ class Toolkit:
         return new_context
 
     def result(self, data: Any) -> Any:
-        """Return a result in the form that a tool takes."""
+        """Return a result as the type that tools expect."""
         return self._meta.ResultObject(data=data)
 
     def _watch_registration(self) -> None:
-        """Register decorated functions here too, because SOS-Toolkit does not report refusals."""
+        """Also register decorated functions in our registry, which reports refusals."""
         decorate: Callable[[Any], Any] = self._meta.sos_tool
 
         @wraps(decorate)

@@ -30,7 +30,7 @@ Place = tuple[str, ...]
 class ObjectName:
     """The path of an object in the tree: the names from the bucket to the file.
 
-    `is_directory` is true for a key that ends in `/`, which is a directory as an object.
+    `is_directory` is true for a key that ends in `/`, which represents a directory.
     """
 
     parts: Place
@@ -71,11 +71,11 @@ def _problem(name: str) -> str:
     if name in ("", ".", ".."):
         return "a component is empty, '.', or '..'"
     if _CONTROL.search(name):
-        return "it contains control characters"
+        return "a component contains control characters"
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
-        return "it is not UTF-8"
+        return "a component is not UTF-8"
     return f"a component has more than {MAX_NAME_BYTES} bytes" if size > MAX_NAME_BYTES else ""
 
 
@@ -107,7 +107,10 @@ class Quota:
         self._used_files += files
 
     def give(self, *, size: int = 0, files: int = 0) -> None:
-        """Subtract deleted bytes and files. The counts may lack files from other programs."""
+        """Subtract deleted bytes and files.
+
+        Files that other programs created may not be counted.
+        """
         self._used_bytes = max(0, self._used_bytes - size)
         self._used_files = max(0, self._used_files - files)
 
@@ -115,12 +118,12 @@ class Quota:
 # --- The files
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# O_NONBLOCK: do not wait for the other end of a pipe that has a file's name.
+# O_NONBLOCK prevents the open call from blocking if the path is a named pipe.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Tree:
-    """The directory `root`. Its direct subdirectories are the buckets."""
+    """The directory `root`. The direct subdirectories of this directory are the buckets."""
 
     def __init__(self, root: Path, quota: Quota) -> None:
         self._root = root

@@ -64,7 +64,10 @@ def _entry(key: str, info: ObjectInfo) -> dict[str, Content]:
 
 @dataclass(slots=True)
 class Page:
-    """Keys and common prefixes. `last` is the start of the next page if the page `is_truncated`."""
+    """One page of keys and common prefixes.
+
+    `last` is the start of the next page if the page `is_truncated`.
+    """
 
     keys: list[str] = field(default_factory=list)
     prefixes: list[str] = field(default_factory=list)

@@ -29,7 +29,7 @@ _BLOCK_BYTES = 256 * 1_024
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """The result of HeadObject. `etag` includes its quotes. `headers` come from the write."""
+    """The result of HeadObject. `etag` includes the quotes. `headers` were stored on upload."""
 
     size: int
     etag: str
@@ -43,8 +43,8 @@ class Objects:
     def __init__(self, tree: Tree, staging: Path) -> None:
         self.tree = tree
         self._staging = staging
-        # The ETag and headers of each file that a client wrote. They apply only while the ETag
-        # matches.
+        # The ETag and headers of each file that a client wrote. The headers are valid only while
+        # the ETag matches the file.
         self._headers: dict[Place, tuple[str, Mapping[str, str]]] = {}
 
     def check_bucket(self, bucket: str) -> None:
@@ -141,8 +141,8 @@ class Objects:
 def etag(status: os.stat_result) -> str:
     """Return an ETag of this version of a file, which changes when the file changes.
 
-    S3 does not promise more. The ETag differs in length from an MD5 hash, so that clients do not
-    mistake it for a hash.
+    S3 guarantees only that the ETag changes when the object changes. The ETag differs in length
+    from an MD5 hash, so that clients do not mistake the ETag for a hash.
     """
     return f'"{status.st_mtime_ns:016x}{status.st_ino:016x}{status.st_size:012x}"'
 

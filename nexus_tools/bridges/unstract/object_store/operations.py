@@ -35,13 +35,13 @@ from nexus_tools.bridges.unstract.object_store.xml_documents import (
 MAX_METADATA_BYTES = 2_048
 
 _REGION = "us-east-1"
-# The maximum number of keys in DeleteObjects, and a size that suffices for them.
+# The maximum number of keys in DeleteObjects, and a document size that is sufficient for them.
 _MAX_DELETED = 1_000
 _MAX_DOCUMENT_BYTES = 4 * 2**20
-# The smallest and largest number of a part.
+# The smallest and largest part number of a multipart upload.
 _PARTS = (1, 10_000)
 
-# Headers that are stored with an object, in addition to all that start with `x-amz-meta-`.
+# Headers that are stored with an object, in addition to headers that start with `x-amz-meta-`.
 _STORED_HEADERS = frozenset(
     (
         "cache-control",
@@ -64,7 +64,7 @@ class S3Request(Request):
         self.bucket, _, self.key = scope["path"].removeprefix("/").partition("/")
 
     def object_name(self) -> ObjectName:
-        """Return the name of the requested object. Its bucket must exist."""
+        """Return the name of the requested object, whose bucket must exist."""
         return self._object(self.bucket, self.key)
 
     def copy_source(self) -> ObjectName:
@@ -74,7 +74,7 @@ class S3Request(Request):
         return self._object(bucket, key)
 
     def stored_headers(self) -> dict[str, str]:
-        """Return the headers to store, which readers of the object receive."""
+        """Return the headers to store with the object and to send to its readers."""
         headers = {
             name: value
             for name, value in self.headers.items()

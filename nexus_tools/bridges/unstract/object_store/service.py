@@ -30,7 +30,7 @@ _BOUNDS: dict[str, Any] = {
     "date_header": False,
     "limit_concurrency": 128,
     "timeout_graceful_shutdown": 1,
-    # Longer than a tool may run, so that connections stay open between two of its requests.
+    # The timeout exceeds the time limit of tools, so connections stay open between two requests.
     "timeout_keep_alive": 150,
 }
 
@@ -63,11 +63,11 @@ async def object_store(root: Path, *, max_bytes: int, max_files: int) -> AsyncIt
             yield ObjectStore(url_of(listener), access_key)
 
 
-# --- The ASGI application: check the key, find the operation, and respond even after a defect
+# --- The ASGI application: check the key, find the operation, and respond even after errors
 
 
 class Service:
-    """The ASGI application that answers requests with the right key for one store."""
+    """The ASGI application of one store, which serves requests with the store's access key."""
 
     def __init__(self, access_key: str, objects: Objects) -> None:
         self._access_key = access_key
@@ -106,7 +106,8 @@ def check_key(request: S3Request, access_key: str) -> None:
 
     The key is a capability: it cannot be guessed, and it is valid for one run. Clients also sign
     their requests, but the store does not verify signatures. Signatures would only protect against
-    an attacker who can read and change loopback traffic. That attacker could read the files anyway.
+    an attacker who can read and change loopback traffic. This attacker could also read the files
+    directly.
     """
     presigned = f"Credential={request.query_params.get('X-Amz-Credential', '')}"
     match = _KEY.search(request.headers.get("authorization") or presigned)
@@ -137,7 +138,7 @@ _OPERATIONS: dict[tuple[str, str, str], Operation] = {
     ("DELETE", "Object", "uploadId"): operations.abort_multipart_upload,
 }
 
-# Parameters that do not select an operation. All other parameters do.
+# Query parameters that do not select an operation. Every other parameter selects an operation.
 _PARAMETERS = frozenset(
     (
         "continuation-token",
@@ -164,7 +165,7 @@ _UNKNOWN_HEADERS = (
 
 
 def operation_of(request: S3Request) -> Operation:
-    """Return the operation of a request, or raise `NotImplemented`, as for `GET Bucket acl`."""
+    """Return the operation of a request, or raise `NotImplemented`, for example for an ACL."""
     level = "Object" if request.key else "Bucket" if request.bucket else "Service"
     subresource = _subresource(request)
     operation = _OPERATIONS.get((request.method, level, subresource))

@@ -40,7 +40,10 @@ class S3Error(Exception):
         self.message = message
 
     def response(self) -> Response:
-        """Return the error document. Unlike all other documents, it has no namespace."""
+        """Return the error document.
+
+        Error documents have no XML namespace, unlike all other documents.
+        """
         content = {"Code": self.code, "Message": self.message}
         return _response("Error", content, "", _STATUS.get(self.code, 400))
 

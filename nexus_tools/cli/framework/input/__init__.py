@@ -1,1 +1,1 @@
-"""Arguments, options and shell completion. Start with `parameters.py`."""
+"""Arguments, options and shell completion. Start reading in `parameters.py`."""

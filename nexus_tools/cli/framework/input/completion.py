@@ -1,10 +1,11 @@
 """Shell completion of FQNs, networks and keys.
 
-Completion has to be fast, so names are cached in a small file. Names of networks and keys stay
-valid until their source files change, FQNs for a minute. A separate process reads FQNs from the
-node. Completion waits for that process only if the cache is empty, and for at most 0.7 s.
+Completion has to be fast, so names are cached in a small file. Cached names of networks and keys
+are valid until their source files change. Cached FQNs are valid for a minute. A separate process
+reads FQNs from the node. Completion waits for that process only if the cache is empty, and for at
+most 0.7 s.
 
-This module is loaded for every command line, also for `--help`, so it imports next to nothing.
+This module is loaded for every command line, also for `--help`, so it has few imports.
 """
 
 import json
@@ -34,7 +35,7 @@ def complete_fqns(context: click.Context, _: click.Parameter, incomplete: str) -
     kept = _Kept(settings, _fqns_of(network))
     now = int(time.time())
     if network in settings.deployments and not (kept.stamp and now - _FRESH_S < kept.stamp <= now):
-        kept.keep(now, kept.names)  # so that no other process asks at the same time
+        kept.keep(now, kept.names)  # prevents concurrent queries
         _ask(network, wait_s=0 if kept.names else _FIRST_TIME_S)
         kept = _Kept(settings, _fqns_of(network))
     return _starting_with(kept.names, incomplete)
@@ -70,7 +71,7 @@ def complete_folders(
 def complete_settings(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[str]:
-    """Complete the value of the setting that precedes it: a network or a key."""
+    """Complete the value of the setting `network` or `wallet`, which precedes the value."""
     complete = {"network": complete_networks, "wallet": complete_keys}
     found = complete.get(context.params.get("key", ""))
     return [] if found is None else found(context, parameter, incomplete)
@@ -100,11 +101,11 @@ def _settings() -> "Settings | None":
         return None
 
 
-# --- Where names come from
+# --- Sources of names
 
 
 def _of_files(kind: str, read: "Callable[[Settings], Names]") -> Names:
-    """Return names that come from files, and read them again if one of the files has changed."""
+    """Return cached names, and first read them again if one of their source files has changed."""
     settings = _settings()
     if settings is None:
         return ()
@@ -135,7 +136,7 @@ def _keys(settings: "Settings") -> Names:
 
     try:
         return [account.value.alias for account in settings.all_accounts(lambda _: None)]
-    except NexusError:  # our own keystore is invalid
+    except NexusError:  # the nexus-tools keystore is invalid
         return []
 
 
@@ -159,7 +160,7 @@ def _ask(network: str, *, wait_s: float) -> None:
     try:
         asking.wait(wait_s)
     except TimeoutExpired:
-        asking.returncode = 0  # the process outlives this one, which does not wait for it
+        asking.returncode = 0  # the child process continues after this one exits
 
 
 class _Kept:

@@ -1,7 +1,7 @@
 """The background process that reads FQNs from a node for shell completion.
 
-It runs as `python -m nexus_tools.cli.framework.input.completion_process NETWORK` and prints
-nothing, because it caches the names for the next time that the user presses Tab.
+The process runs as `python -m nexus_tools.cli.framework.input.completion_process NETWORK` and
+prints nothing, because it caches the names for the next time that the user presses Tab.
 """
 
 import asyncio

@@ -29,14 +29,14 @@ _OPTIONS = (
 
 
 def network_policy_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that calls tools: it gets the options that `network_policy` reads."""
+    """Decorate a command that calls tools with the options that `network_policy` reads."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def network_policy(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options as settings of a Leader's address guard, with None for options not set."""
+    """Return the options as settings of a Leader's address guard. Unset options become None."""
     from nexus_tools.leader import LOOPBACK
 
     loopback = options["allow_loopback"]

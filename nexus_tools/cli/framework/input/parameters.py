@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     _Number = click.ParamType[int]
     _Text = click.ParamType[str]
     _Choice = click.Choice[str]
-else:  # it is generic from click 8.5 on
+else:  # click.ParamType and click.Choice are generic since click 8.5
     _Number = _Text = click.ParamType
     _Choice = click.Choice
 
@@ -53,7 +53,7 @@ class _Account(_Text):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Complete aliases."""
+        """Complete the aliases of keys."""
         return [CompletionItem(name) for name in complete_keys(ctx, param, incomplete)]
 
 
@@ -68,7 +68,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 class Choice(_Choice):
-    """One of several words. The error for a misspelled word suggests the closest one."""
+    """A choice between several words. The error for a misspelled word suggests the closest one."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Return click's message with a suggestion."""

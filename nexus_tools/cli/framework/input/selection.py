@@ -1,4 +1,4 @@
-"""Options that select tools, in the registry or anywhere by their names."""
+"""Options that select registered tools, or tools of any source by their names."""
 
 import functools
 from collections.abc import Callable
@@ -92,7 +92,7 @@ class ToolSelection:
 
 
 def name_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that selects tools by name: it gets `FqnPatterns` as `patterns`."""
+    """Decorate a command that selects tools by name to receive `FqnPatterns` as `patterns`."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, only: tuple[str, ...], exclude: tuple[str, ...], **kwargs: Any) -> Any:
@@ -104,7 +104,7 @@ def name_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def registry_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that selects registered tools: it gets `ToolSelection` as `selection`."""
+    """Decorate a command for registered tools to receive `ToolSelection` as `selection`."""
 
     @name_filter_options
     @functools.wraps(command)

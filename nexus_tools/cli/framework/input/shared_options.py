@@ -1,6 +1,6 @@
-"""Options that commands share. They may also precede the command group.
+"""Options that commands share. These options may also precede the command group.
 
-This module is loaded for every command line, also for `--help`, so it imports little but click.
+This module is loaded for every command line, also for `--help`, so its only large import is click.
 """
 
 import click
@@ -33,7 +33,7 @@ _WITH_VALUE = ("-n", "--network", "-w", "--wallet")
 
 
 def shared_options_last(group: click.Group, context: click.Context, args: list[str]) -> list[str]:
-    """Move shared options behind the command's name, where click looks for them.
+    """Move shared options to the position after the command's name, where click parses them.
 
     `--json tool -n localnet list` becomes `tool list --json -n localnet`.
     """

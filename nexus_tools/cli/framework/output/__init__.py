@@ -1,1 +1,1 @@
-"""Output for people and as JSON. Start with `output.py`."""
+"""Output of commands as text and as JSON. Start reading in `output.py`."""

@@ -49,7 +49,7 @@ def read_bytes(name: str) -> bytes:
 
 
 def read_secret(name: str) -> str:
-    """Read a secret from a hidden prompt, or from a line of stdin if that is not a terminal.
+    """Read a secret from a hidden prompt, or from a line of stdin if stdin is not a terminal.
 
     `name` describes the secret in the prompt. Raises `secret_missing`.
     """

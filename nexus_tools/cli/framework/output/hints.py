@@ -11,7 +11,7 @@ _KEPT = {"wallet_name": ("-w", "--wallet"), "network_name": ("-n", "--network")}
 
 
 def with_current_options(text: str) -> str:
-    """Add `--wallet` and `--network`, as given to the running command, to the text's commands.
+    """Add `--wallet` and `--network` of the running command to the commands in a text.
 
     Commands are recognized in backticks, or if the text itself is a command. A command that does
     not have these options, or already sets them, stays unchanged.
@@ -39,7 +39,7 @@ def _with_options(text: str, context: click.Context, typed: dict[str, str | None
 
 
 def _command(words: list[str], root: click.Context) -> click.Command:
-    """Return the command that the words after `nexus-tools` name, or the last group in `words`."""
+    """Return the command with a name such as `tool list`, or the last group in an unknown name."""
     command = root.command
     for word in words:
         named = command.get_command(root, word) if isinstance(command, click.Group) else None

@@ -25,7 +25,7 @@ def interruptible() -> Iterator[None]:
 def terminable() -> Iterator[None]:
     """Handle SIGTERM like Ctrl-C in this block, so that final messages are still printed.
 
-    Outside the main thread this does nothing, because signals do not arrive there.
+    Outside the main thread, the block has no effect, because only the main thread gets signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -17,9 +17,9 @@ from nexus_tools.errors import NexusError
 from nexus_tools.sui.support.untrusted_text import escaped_json, many_lines, one_line
 
 _FILE_WIDTH = 100_000
-"""Columns of a file or pipe, where lines are not folded."""
+"""The width of files and pipes, in columns, so that lines are not wrapped."""
 _DRAWING_WIDTH = 200
-"""Maximum columns of a drawing. A wider one is not clearer."""
+"""The maximum width of a drawing, in columns. A wider drawing is not clearer."""
 
 
 class Output:
@@ -45,11 +45,11 @@ class Output:
     ) -> None:
         """Print rows as a table. `columns` maps each key to its heading.
 
-        Without rows, it prints `empty`. With `aside`, it prints on stderr: for a table that is part
-        of a prompt.
+        Without rows, the method prints `empty`. With `aside`, it prints on stderr, for example a
+        table for a prompt.
 
         If the terminal is too narrow for whole words, each row is printed as a record, because an
-        ID that is folded in its column cannot be copied. `as_records` forces that layout.
+        ID that is wrapped in its column cannot be copied. `as_records` forces that layout.
         """
         if self.as_json and not aside:
             self.document([dict(row) for row in rows])
@@ -149,7 +149,7 @@ class Output:
     def progress(self, text: str) -> Iterator[None]:
         """Show a spinner on a terminal once nothing has been printed for 0.3 s.
 
-        The silence counts from the last message, because several short steps make one long wait.
+        The 0.3 s start at the last message, because several short steps can add up to a long wait.
         """
         if self.quiet or self.as_json or not sys.stderr.isatty():
             yield
@@ -164,7 +164,7 @@ def print_tree(tree: Any) -> None:
 
 
 def print_drawing(draw: Callable[[int], Any]) -> None:
-    """Print a drawing made with `rich`, for the width of the terminal."""
+    """Print the `rich` drawing that `draw` returns for the width of the terminal."""
     console = _console()
     console.print(draw(min(console.width, _DRAWING_WIDTH)))
 
@@ -191,17 +191,17 @@ def _cell(value: Any) -> str:
 
 
 def json_text(document: Any) -> str:
-    """Return a document as exact JSON, in which no character can control the terminal."""
+    """Return a document as JSON, with escapes for characters that can control the terminal."""
     return escaped_json(json.dumps(document, indent=2, ensure_ascii=False, default=str))
 
 
 def plain(text: str, *, lines: bool = False) -> str:
-    """Return untrusted text, made safe for a terminal: on one line, or with `lines` on several."""
+    """Return untrusted text, made safe for a terminal: on one or (`lines`) several lines."""
     return many_lines(text) if lines else one_line(text)
 
 
 def _print_lines(record: Mapping[str, Any], names: Mapping[str, str], *, err: bool = False) -> None:
-    """Print a line of label and value for each value that is not None."""
+    """Print a line with the label and the value for each value that is not None."""
     width = max((len(name) for name in names.values()), default=0)
     for key, name in names.items():
         if record.get(key) is not None:

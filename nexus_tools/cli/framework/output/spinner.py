@@ -14,8 +14,8 @@ def spinning(text: str, silence_s: float = 0.0) -> Iterator[None]:
     """Show a spinner after 0.3 s of silence until the block ends, then clear the line.
 
     `silence_s` is the time from the last message to the start of the block. If the block ends
-    earlier, it shows nothing, because a line that flickers distracts. Importing the drawing code
-    also takes 50 ms.
+    earlier, no spinner appears, because a flickering line distracts the user. Importing the drawing
+    code also takes 50 ms.
     """
     drawn, drawing = ExitStack(), Lock()
 

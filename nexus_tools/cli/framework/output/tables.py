@@ -7,15 +7,15 @@ Cells = Sequence[Sequence[str]]
 """Rows of strings. The first row has the headings."""
 
 _GAP, _EDGES = 3, 2
-"""Width between two columns of text, and of both edges together."""
+"""The gap between two columns, and the width of both edges together, in characters."""
 
 
 def table_for(cells: Cells, width: int) -> Any:
-    """Return a `rich.table.Table`, or None if the longest words of all columns exceed `width`.
+    """Return a `rich.table.Table`, or None if `width` cannot hold the longest words.
 
     Cells with several words are wrapped if rows are wider than `width`. For example, two columns
-    need 66 and 80 characters, and `width` is 100, of which the gap and the edges take 5. The
-    columns get 66 and 29 characters if no word of the second column is longer than 29.
+    need 66 and 80 characters, and `width` is 100. The gap and the edges use 5 characters, so the
+    columns get 66 and 29 if all words of the second column fit.
     """
     from rich.box import SIMPLE_HEAD
     from rich.cells import cell_len
@@ -37,7 +37,7 @@ def table_for(cells: Cells, width: int) -> Any:
 
 
 def _shared(least: list[int], natural: list[int], width: int) -> list[int]:
-    """Return the width of each column: its minimum, and a share of the rest of `width`.
+    """Return the width of each column: its minimum plus a share of the remaining `width`.
 
     The columns that need the least extra width get it first.
     """

@@ -1,4 +1,4 @@
-"""Projects that commands write from templates, which are files that end with `.template`."""
+"""Creation of projects from templates, which are files with the suffix `.template`."""
 
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -19,7 +19,7 @@ def check_empty(folder: Path, *, hint: str) -> None:
 
 
 def write_template(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:
-    """Render the templates of a folder and their names, and return the written files."""
+    """Render the templates in a folder and in file names, and return the written files."""
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for entry in sorted(source.iterdir(), key=lambda entry: entry.name):

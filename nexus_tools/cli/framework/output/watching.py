@@ -1,4 +1,4 @@
-"""Following of events until Ctrl-C, one line per event, also across rollbacks of the chain."""
+"""Output of new events until Ctrl-C, one line per event, also across rollbacks of the chain."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -28,10 +28,10 @@ async def watch(
     output: Output,
     subject: str,
 ) -> None:
-    """Print each new event that has a `document`: as JSON with `--json`, else as a `line`.
+    """Print each new event for which `document` returns JSON, as that JSON or as a `line`.
 
-    While the node is unreachable it waits, and misses no event. After a rollback of the chain it
-    prints a message and continues from the last common checkpoint.
+    While the node is unreachable, the function waits, and does not miss events. After a rollback of
+    the chain, it prints a message and continues from the last common checkpoint.
     """
     from nexus_tools.sui.client import CHAIN_ROLLED_BACK, Cursor, EventRecord, follow_events
 

@@ -1,6 +1,6 @@
 """The command group `nexus-tools package upgrade`: proposals and their execution.
 
-`verbs` has the owner's actions; `execute`, `show` and `watch` are modules.
+`verbs` has the owner's actions. `execute`, `show` and `watch` are in their own modules.
 """
 
 import click

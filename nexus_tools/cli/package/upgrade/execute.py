@@ -1,4 +1,4 @@
-"""The command `package upgrade execute`: the proposed upgrade, and the migration of registries."""
+"""The command `package upgrade execute`: execution of upgrades, and migration of registries."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +39,9 @@ _MIGRATED = "migrated the registries: they now reject commands of older versions
 async def command(
     session: Session, package: str | None, *, folder: Path | None, compilation: Compilation
 ) -> None:
-    """Execute the proposed upgrade of PACKAGE. Anyone can execute it from the 14th to the 21st day.
+    """Execute the proposed upgrade of PACKAGE.
+
+    Anyone can execute an upgrade from 14 to 21 days after its proposal.
 
     Without PACKAGE, the command upgrades the tool package to the version that comes with
     nexus-tools. Then upgrade `workflows`, because the workflow package is linked to the latest
@@ -96,7 +98,7 @@ async def _execute_ours(session: Session, compiled: "CompiledPackage", part: "Pa
 async def _migrate(
     session: Session, publisher: "Publisher", upgraded: "UpgradeResult"
 ) -> "Sent | None":
-    """Migrate the registries. If the signer is not the admin, say that the admin must do it."""
+    """Migrate the registries. If the signer is not the admin, print a note instead."""
     try:
         return await confirm_and_execute(
             session,

@@ -35,7 +35,7 @@ async def command(
 
     With --folder, the command compiles the sources and compares them with the proposal. Only the
     digest is binding, not the URL of the sources. If the digests match, the command lists the
-    modules that change, and warns of risks. For example, `init` of an added module runs with the
+    modules that change, and warns about risks. For example, `init` of an added module runs with the
     rights of the account that executes the upgrade.
     """
     output = session.output
@@ -78,7 +78,7 @@ def _changes_record(changes: "UpgradeChanges") -> dict[str, Any]:
 
 
 def _warn(output: Output, changes: "UpgradeChanges") -> None:
-    """Warn of risks in a proposal that was not made with nexus-tools."""
+    """Warn about risks in a proposal that was not made with nexus-tools."""
     for name in changes.inits:
         output.warn(
             f"the added module {name} has `init`. It runs with the rights of the account"

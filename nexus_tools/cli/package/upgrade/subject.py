@@ -46,7 +46,7 @@ async def compiled_upgrade(
 
 
 def compiled_folder(session: Session, folder: Path, compilation: Compilation) -> "CompiledPackage":
-    """Compile the package in a folder. Must not be called in an event loop."""
+    """Compile the package in a folder, outside of an event loop."""
     from nexus_tools.contracts import CompiledPackage
     from nexus_tools.sui.localnet.compiler import build_to_publish
     from nexus_tools.sui.types.address import Address

@@ -20,11 +20,12 @@ async def command(session: Session, package: tuple[str, ...]) -> None:
     """Follow the events of the locks of PACKAGE... until Ctrl-C. Default: all packages.
 
     For a proposal, the command shows the time from which anyone can execute it. You have 14 days to
-    review it, or to withdraw your funds. While the node is unreachable the command waits, and does
-    not miss events. After a rollback of the chain, it prints a message and continues.
+    review the proposal, or to withdraw your funds. While the node is unreachable, the command
+    waits, and does not miss events. After a rollback of the chain, it prints a message and
+    continues.
 
-    With --json each line is a document: `event`, `at_ms`, `transaction` and the fields of the Move
-    event.
+    With --json, each line is a JSON document with `event`, `at_ms`, `transaction` and the fields of
+    the Move event.
     """
     from nexus_tools.sui.types.address import Address
 

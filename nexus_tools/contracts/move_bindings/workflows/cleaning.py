@@ -2,8 +2,8 @@
 """Deletion of ended executions.
 
 The sender that deletes records receives Sui's storage rebate. In the first 7 days after the end,
-only the owner, who paid for the records, may delete them. Afterwards anyone may. Deletion is an
-exit path, which works with every version of the package and under all settings.
+only the owner, who paid for the records, may delete them. Afterwards, anyone may delete them.
+Deletion is an exit path, which works with every version of the package and under all settings.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ETooEarly = MoveError(
 )
 EExecutionNotEmpty = MoveError(
     "EExecutionNotEmpty",
-    "The execution still has records, invocations or funds: remove them first, and let its "
+    "The execution still has records, invocations or funds: remove these first, and let its "
     "schedule `collect`.",
     2,
 )

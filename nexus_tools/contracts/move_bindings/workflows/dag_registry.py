@@ -49,7 +49,7 @@ class DagRegistryCreated(MoveStruct, frozen=True):
 class DagRegistryMigrated(MoveStruct, frozen=True):
     """The registry was migrated to a newer version of the package.
 
-    Older versions can no longer use it.
+    Older versions can no longer use the registry.
     """
 
     registry: Address
@@ -87,7 +87,7 @@ def migrate(
 ) -> None:
     """Migrate the registry to this version of the package after an upgrade.
 
-    Older versions can no longer use it.
+    Older versions can no longer use the registry.
 
     Aborts with `owner::ENotOwner` or `EAlreadyMigrated`.
     """
@@ -117,7 +117,7 @@ def dag_id(
 def contains(
     builder: TransactionBuilder, package: Package, dag_registry: ObjectInput, fqn: str | Argument
 ) -> Result:
-    """Return whether a workflow was ever drafted under the FQN.
+    """Return whether a draft of a workflow was ever started under the FQN.
 
     Returns `bool`.
     """

@@ -2,14 +2,14 @@
 """An execution of a workflow, with its funds, runs and leaders.
 
 The owner starts an execution with an entry group, the values of its entry ports, funds, a maximum
-price for each tool, and one or two leaders in order. A step is one transaction of a worker. The
-transaction closes an invocation, calls `advance` with the invocation, and calls `request` for the
-runs that became ready. Values stay in the closed invocations, and records refer to them.
+price for each tool, and a leader with an optional backup. A step is one transaction of a worker.
+The transaction closes an invocation, calls `advance` with the invocation, and calls `request` for
+the runs that became ready. Values stay in the closed invocations, and records refer to them.
 
-Money. The funds pay for the invocation of each run at the current price, and `advance` returns the
-unspent part of the payment. The sender that writes records is repaid their exact storage cost. The
-account that deletes the records receives Sui's storage rebate. If the funds do not cover a step,
-the step has no effect until someone calls `refill`.
+*Money.* The funds pay for the invocation of each run at the current price, and `advance` returns
+the unspent part of the payment. The sender that writes records is repaid their exact storage cost.
+The account that deletes the records receives Sui's storage rebate. If the funds do not cover a
+step, the step has no effect until someone calls `refill`.
 
 The funds also pay for the computation of a step that the fees of invocations do not cover. An
 execution that is cancelled, terminated or overdue returns its funds immediately, except for the
@@ -17,8 +17,8 @@ payments of invocations in flight. These payments are returned after the longest
 the owner agreed, or earlier.
 
 `advance`, `gather`, `cancel` and `expire` are exit paths, which work with every version of the
-package and under all settings. So funds are never stuck. The module `cleaning` deletes an ended
-execution.
+package and under all settings. So an upgrade or a setting can never lock the funds. The module
+`cleaning` deletes an ended execution.
 
 If a schedule started the execution, the schedule collects the remaining funds as soon as the
 execution stops.
@@ -53,7 +53,9 @@ EUnknownGroup = MoveError(
     "EUnknownGroup", "The workflow does not have an entry group with this number.", 1
 )
 ELengthMismatch = MoveError(
-    "ELengthMismatch", "The number of maximum prices is not the number of tools of the workflow.", 2
+    "ELengthMismatch",
+    "The number of maximum prices differs from the number of tools of the workflow.",
+    2,
 )
 EDurationTooLong = MoveError("EDurationTooLong", "The duration is longer than 90 days.", 3)
 EOutcomeLimitTooLarge = MoveError(
@@ -239,7 +241,7 @@ class ExecutionLeadersChanged(MoveStruct, frozen=True):
 class ExecutionStopped(MoveStruct, frozen=True):
     """An execution was cancelled or timed out while invocations were in flight.
 
-    Leaders can still close them.
+    Leaders can still close these invocations.
     """
 
     execution: Address
@@ -342,7 +344,7 @@ class Execution(MoveStruct, frozen=True):
 
 
 class TermsKey(MoveStruct, frozen=True):
-    """The key of the terms."""
+    """The key of the dynamic field with the terms."""
 
     dummy_field: bool = False
 
@@ -351,7 +353,7 @@ class TermsKey(MoveStruct, frozen=True):
 
 
 class EntryKey(MoveStruct, frozen=True):
-    """The key of the entry values of a vertex."""
+    """The key of the dynamic field with the entry values of a vertex."""
 
     pos0: int
 
@@ -450,8 +452,8 @@ def set_leader(
 ) -> None:
     """Set the only leader of the execution.
 
-    Invocations in flight keep their leaders. Aborts with `ENotOwner`, `EExecutionEnded` or
-    `ELeaderNotActive`.
+    The leaders of invocations in flight do not change. Aborts with `ENotOwner`, `EExecutionEnded`
+    or `ELeaderNotActive`.
     """
     builder.move_call(
         package.id,
@@ -582,7 +584,7 @@ def gather(
     region: int | Argument,
     path: Sequence[int] | Argument,
 ) -> Result:
-    """Deliver the lists that a region gathered, and return whether they were delivered.
+    """Deliver the lists that a region gathered, and return whether the lists were delivered.
 
     Returns false without an effect if the region has unfinished runs, or if the funds do not cover
     the bytes to write. Aborts with `EWrongDag` or `EInsufficientFunds`.
@@ -606,7 +608,7 @@ def gather(
 def refill(
     builder: TransactionBuilder, package: Package, execution: ObjectInput, funds: ObjectInput
 ) -> None:
-    """Add to the funds.
+    """Add a coin to the funds.
 
     Anyone may call this function. Aborts with `EExecutionEnded`.
     """
@@ -619,10 +621,10 @@ def refill(
 
 
 def cancel(builder: TransactionBuilder, package: Package, execution: ObjectInput) -> None:
-    """Cancel the execution, and return all funds that no invocation in flight holds.
+    """Cancel the execution, and return its funds, except the payments of invocations in flight.
 
-    No more runs are requested. Leaders can still close invocations in flight, and are paid for it.
-    Aborts with `ENotOwner` or `EExecutionEnded`.
+    No more runs are requested. Leaders can still close invocations in flight, and are still paid
+    for closing. Aborts with `ENotOwner` or `EExecutionEnded`.
     """
     builder.move_call(
         package.id,

@@ -2,12 +2,12 @@
 """The inputs of a run, assembled on chain.
 
 The values of an execution are references. A leader usually resolves the references off chain. The
-chain itself needs the values if a Move function takes them as inputs, or if a tool signs its
+chain needs the values themselves if a Move function takes them as inputs, or if a tool signs its
 answer. In both cases, one transaction resolves the references. `new` finds the references, `load`
-takes the values from each invocation that has some, and the last command receives the ports.
+takes the values from each invocation that contains values, and the last command receives the ports.
 
-The leader pays the gas of all these reads, and is paid per byte. So this module counts ports,
-records, loaded values, and the inputs themselves. If the sum exceeds `max_read_bytes` of the
+The leader pays the gas of all these reads, and is repaid for each byte. So this module counts
+ports, records, loaded values, and the inputs themselves. If the sum exceeds `max_read_bytes` of the
 attempt, the leader fails the attempt with the reason `input_invalid`.
 """
 
@@ -31,7 +31,9 @@ from nexus_tools.sui.bindings.runtime import inputs as _inputs
 from .. import value as _root_value
 
 EInputsNotLoaded = MoveError(
-    "EInputsNotLoaded", "A value is missing: call `load` for each invocation that has one.", 0
+    "EInputsNotLoaded",
+    "A value is missing: call `load` for each invocation that contains a value.",
+    0,
 )
 EWrongExecution = MoveError(
     "EWrongExecution", "The invocation does not belong to this execution.", 1
@@ -55,7 +57,7 @@ ERRORS: tuple[MoveError, ...] = (
 class Inputs(MoveStruct, frozen=True):
     """The inputs of an invocation.
 
-    Some of them may not be loaded yet.
+    Some values may not be loaded yet.
     """
 
     invocation: Address
@@ -67,9 +69,9 @@ class Inputs(MoveStruct, frozen=True):
     """The values to load for ports, and for elements of lists."""
     elements: tuple[PendingValue, ...]
     pages: int
-    """The pages of the workflow that are read, as bits."""
+    """A bit set of the workflow pages that are read."""
     read_bytes: int
-    """The bytes read, and their maximum."""
+    """The number of bytes read, and the maximum number."""
     max_read_bytes: int
 
     move_name = "inputs::Inputs"
@@ -90,7 +92,10 @@ class Inputs(MoveStruct, frozen=True):
 
 
 class GatheredList(MoveStruct, frozen=True):
-    """A list for a port, without elements for iterations that have no value."""
+    """A gathered list for a port.
+
+    Iterations without a value do not add an element.
+    """
 
     port: int
     elements: tuple[_root_value.Value.Variant | None, ...]
@@ -108,7 +113,7 @@ class PendingValue(MoveStruct, frozen=True):
     variant: str | None
     """The variant that has the value.
 
-    None if the variant is certain.
+    The variant is none if the invocation cannot end in another variant.
     """
     name: str
     element: int | None
@@ -132,7 +137,7 @@ class PendingValue(MoveStruct, frozen=True):
 
 
 class GatheredEdge(MoveStruct, frozen=True):
-    """An edge through which iterations of a region deliver values."""
+    """An edge that delivers the values of iterations to a gathered list."""
 
     edge: int
     vertex: int
@@ -177,10 +182,10 @@ def new(
 def load(
     builder: TransactionBuilder, package: Package, inputs: Argument, source: ObjectInput
 ) -> None:
-    """Take all values that a closed invocation has for the inputs, if any.
+    """Take all values for these inputs from a closed invocation, which may have none.
 
-    Load the elements of lists from the last element to the first, so that no search is needed.
-    Aborts with `EInputsTooLarge`.
+    Load the elements of lists from the last element to the first, so that the function does not
+    have to search for an element. Aborts with `EInputsTooLarge`.
     """
     builder.move_call(package.id, "inputs", "load", [inputs, _inputs.read(builder, source)])
 
@@ -199,8 +204,9 @@ def settle(
 ) -> Result:
     """Settle an attempt with the tool's signature of its answer to these inputs.
 
-    The function works as `signed_outcome::settle`. Aborts with `EWrongInputs`, `EInputsNotLoaded`,
-    `EInputsTooLarge`, `invocation::EWrongExecution`, and as `signed_outcome::settle` does.
+    The function has the same effect as `signed_outcome::settle`. Aborts with `EWrongInputs`,
+    `EInputsNotLoaded`, `EInputsTooLarge`, `invocation::EWrongExecution`, and as
+    `signed_outcome::settle` does.
 
     Returns `bool`.
     """

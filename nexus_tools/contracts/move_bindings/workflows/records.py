@@ -2,9 +2,9 @@
 """The state of an execution, which is a flat map of small records in dynamic fields.
 
 Each run that waits for values or has started has a record. Each instance of a block that received a
-value has a record. Values are references: a record stores the edge that delivered the value. The
-path of the record determines the source run. If the value left a loop, `round` is the round of the
-source run.
+value has a record. Values are references, so a record stores only the edge that delivered the
+value. The path of the record determines the source run. If the value left a loop, `round` is the
+round of the source run.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ class Records(MoveStruct, frozen=True):
     id: Address
     length: int
     bytes_: int
-    """The bytes written since `take_bytes`, the effort since `take_effort`, and the pages read
-    since `take_pages`, as bits. The sender of a step is paid for all three.
+    """The bytes written, the effort, and the bit set of pages read.
+
+    `take_bytes`, `take_effort` and `take_pages` reset these values. The sender of a step is paid
+    for all three.
     """
     effort: int
     pages: int
@@ -36,7 +38,7 @@ class Records(MoveStruct, frozen=True):
 
 
 class Instance(MoveStruct, frozen=True):
-    """An instance of a block: the block and the path around it.
+    """An instance of a block, which consists of the block and the path around it.
 
     An `Instance` is the key of the instance's record.
     """
@@ -53,7 +55,7 @@ class Instance(MoveStruct, frozen=True):
 class Mark(MoveStruct, frozen=True):
     """The key of a mark.
 
-    A mark records the value of an iteration for a port with several edges.
+    A mark records that an iteration delivered a value to a port with several edges.
     """
 
     region: int
@@ -85,14 +87,14 @@ class RunRecord(MoveStruct, frozen=True):
 
     phase: int
     attempt: int
-    """The current or last attempt, from 1."""
+    """The number of the current or last attempt, counted from 1."""
     not_before_ms: int
     """The time before which the run is not retried, in ms."""
     invocation: Address
-    """The last invocation, or 0x0."""
+    """The ID of the last invocation, or 0x0 if the run has no invocation."""
     refusal: str
     """The reason why the last attempt was refused, or `port_missing` if its answer lacked a
-    port. Otherwise empty.
+    port. Otherwise, the string is empty.
     """
     deliveries: tuple[Delivery, ...]
 
@@ -111,9 +113,9 @@ class RunRecord(MoveStruct, frozen=True):
 
 
 class Delivery(MoveStruct, frozen=True):
-    """A value of a port.
+    """A value that was delivered to a port.
 
-    `origin` is the vertex or region from which it comes.
+    `origin` is the vertex or region that delivered the value.
     """
 
     port: int
@@ -164,7 +166,7 @@ class Cursor(MoveStruct, frozen=True):
 
 
 class ScopedValue(MoveStruct, frozen=True):
-    """A value of a port for all runs inside an instance.
+    """A value that was delivered to a port of all runs inside an instance.
 
     If `element` is set, `length` is the length of the list.
     """
@@ -197,15 +199,15 @@ class ScopedValue(MoveStruct, frozen=True):
 
 
 class Readiness(MoveStruct, frozen=True):
-    """The state of a run's ports."""
+    """The state of the ports of a run."""
 
     has_values: bool
     """Whether each port has a value.
 
-    An element beyond the end of its list counts as a value.
+    An element beyond the end of a list counts as a value here.
     """
     is_in_range: bool
-    """Whether no element is beyond the end of its list."""
+    """Whether all required elements exist in their lists."""
     is_triggered: bool
     """Whether the entry group, or a value for several runs, starts the run."""
     count: int | None

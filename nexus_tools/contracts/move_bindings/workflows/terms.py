@@ -25,11 +25,11 @@ class Terms(MoveStruct, frozen=True):
     max_steps: int
     deadline_ms: int
     entry_bytes: int
-    """The bytes of all entry values."""
+    """The total size of all entry values, in bytes."""
     version: int
     """The version of the package that started the execution.
 
-    Only this or a later version can continue it.
+    Only this version or a later version can continue the execution.
     """
 
     move_name = "terms::Terms"

@@ -3,7 +3,7 @@
 
 The owner of an `UpgradeCap` can replace the code of its package at any time, and break every
 promise of the package. `lock` stores the cap permanently in an `UpgradeLock`. From then on, the
-owner of the lock must propose an upgrade, with the digest of its modules and dependencies. Anyone
+owner of the lock must propose each upgrade, with the digest of its modules and dependencies. Anyone
 can execute the upgrade from the 14th to the 21st day after the proposal. The owner can cancel a
 proposal, or make the package immutable at any time.
 
@@ -84,7 +84,7 @@ ERRORS: tuple[MoveError, ...] = (
 
 
 class PackageLocked(MoveStruct, frozen=True):
-    """The upgrades of a package are locked from now on."""
+    """The upgrades of a package were locked."""
 
     lock: Address
     package: Address
@@ -99,7 +99,7 @@ class PackageLocked(MoveStruct, frozen=True):
 class UpgradeProposed(MoveStruct, frozen=True):
     """An upgrade was proposed.
 
-    It can be executed from `executable_at_ms` until `expires_at_ms`.
+    The upgrade can be executed from `executable_at_ms` until `expires_at_ms`.
     """
 
     lock: Address
@@ -154,7 +154,7 @@ class UpgradeExecuted(MoveStruct, frozen=True):
 
 
 class PackageMadeImmutable(MoveStruct, frozen=True):
-    """The package can never be upgraded again."""
+    """A package was made immutable, so it can never be upgraded again."""
 
     lock: Address
     package: Address
@@ -198,10 +198,7 @@ class OwnershipAccepted(MoveStruct, frozen=True):
 
 
 class LockRegistry(MoveStruct, frozen=True):
-    """The shared object from which the IDs of all locks are derived.
-
-    Only one exists.
-    """
+    """The single shared object from which the IDs of all locks are derived."""
 
     id: Address
 
@@ -214,7 +211,7 @@ class LockRegistry(MoveStruct, frozen=True):
 class UpgradeLock(MoveStruct, frozen=True):
     """The shared lock of one package.
 
-    Without `store`, it can be neither wrapped nor transferred.
+    Because the type does not have `store`, the lock can be neither wrapped nor transferred.
     """
 
     id: Address
@@ -223,7 +220,7 @@ class UpgradeLock(MoveStruct, frozen=True):
     owner: Address
     pending_owner: Address | None
     cap: _sui_package.UpgradeCap | None
-    """None after the package was made immutable."""
+    """The cap, or none after the package was made immutable."""
     proposal: Proposal | None
     """The last proposal.
 
@@ -252,7 +249,7 @@ class Proposal(MoveStruct, frozen=True):
     sources: str
     """The URL of the sources.
 
-    Only the digest is binding: compile the sources and compare.
+    Only the digest is binding. To verify the sources, compile them and compare the digests.
     """
     proposed_at_ms: int
     executable_at_ms: int
@@ -336,9 +333,9 @@ def authorize(builder: TransactionBuilder, package: Package, upgrade_lock: Objec
 
     The sender may be anyone.
 
-    Pass the ticket to the command `Upgrade`, and pass the receipt of the command to `commit`.
-    Neither can be stored, so the transaction fails unless it contains the upgrade. Aborts with
-    `ENoProposal`, `ETooEarly` or `EProposalExpired`.
+    Pass the ticket to the command `Upgrade`, and pass the receipt of the command to `commit`. The
+    ticket and the receipt cannot be stored, so the transaction fails unless it contains the
+    upgrade. Aborts with `ENoProposal`, `ETooEarly` or `EProposalExpired`.
 
     Returns `UpgradeTicket`.
     """
@@ -365,9 +362,9 @@ def commit(
 def make_immutable(
     builder: TransactionBuilder, package: Package, upgrade_lock: ObjectInput
 ) -> None:
-    """Make the package immutable, which also cancels a proposal.
+    """Make the package immutable permanently, and cancel the current proposal.
 
-    This is permanent. Aborts with `ENotOwner` or `EImmutable`.
+    Aborts with `ENotOwner` or `EImmutable`.
     """
     builder.move_call(
         package.id, "upgrade_lock", "make_immutable", [_inputs.changed(builder, upgrade_lock)]
@@ -465,7 +462,7 @@ def pending_owner(
 
 
 def proposal(builder: TransactionBuilder, package: Package, upgrade_lock: ObjectInput) -> Result:
-    """Return the last proposal, even if it has expired, or none.
+    """Return the last proposal, which may have expired, or none.
 
     Returns `Option<Proposal>`.
     """

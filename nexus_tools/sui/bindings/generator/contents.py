@@ -43,7 +43,7 @@ _EMIT = (SUI_FRAMEWORK, "event", "emit")
 
 
 class TypeParameter(Struct, frozen=True):
-    """A type parameter. No field uses a phantom parameter, except as a phantom type argument."""
+    """A type parameter. Fields use a phantom type parameter only as a phantom type argument."""
 
     name: str
     constraints: Ability
@@ -59,7 +59,7 @@ class FieldContents(Struct, frozen=True):
 
 
 class StructContents(Struct, frozen=True):
-    """A struct. `is_event` states whether its module emits it as an event."""
+    """A struct. `is_event` is True if the struct's module emits the struct as an event."""
 
     name: str
     doc: str
@@ -102,7 +102,7 @@ class EnumContents(Struct, frozen=True):
 
 
 class FunctionContents(Struct, frozen=True):
-    """A function that a transaction can call. `parameters` are pairs of name and type."""
+    """A function that a transaction can call. `parameters` are pairs of a name and a type."""
 
     name: str
     doc: str
@@ -150,8 +150,8 @@ class ModuleContents(Struct, frozen=True):
     def definition(self, named: NamedType) -> "StructContents | EnumContents | None":
         """Return the declaration of a type.
 
-        The result is None if the module has no such type, or declares it with other type
-        parameters.
+        The result is None if the module does not declare the type, or declares it with different
+        type parameters.
         """
         definition = next(
             (datatype for datatype in self.datatypes if datatype.name == named.name), None
@@ -177,11 +177,11 @@ def read_contents(
 ) -> dict[Address, list[ModuleContents]]:
     """Return the declarations of the modules, grouped by the address of their package.
 
-    `sources` maps paths to texts. The sources may contain other modules.
+    `sources` maps file paths to Move source text. The sources may contain additional modules.
 
-    The bytecode decides which declarations exist. Sources only add doc comments and the names of
+    The bytecode determines which declarations exist. Sources only add doc comments and the names of
     parameters and type parameters. If source and bytecode have different numbers of parameters, the
-    names are not used.
+    names from the source are not used.
     """
     source_modules = {
         module.name: module for text in sources.values() for module in read_modules(text)
@@ -263,7 +263,7 @@ class _Reader:
     def _fields(
         self, fields: Sequence[FieldDefinition], written: Sequence[SourceField]
     ) -> tuple[FieldContents, ...]:
-        """Return the fields. Drop the field that the compiler adds to a struct without fields.
+        """Return a struct's fields, without the field that the compiler adds to an empty struct.
 
         The compiler gives `struct Witness has drop {}` the field `dummy_field: bool`.
         """

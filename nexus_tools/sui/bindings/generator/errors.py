@@ -24,7 +24,7 @@ _ERROR_NAME = re.compile(r"E[A-Z][a-z]\w*|E_\w+|ERR\w*")
 
 
 def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator[MoveError]:
-    """Yield the errors in source order, and then the errors that only the bytecode names."""
+    """Yield the errors of the source in order, and then the errors that only the bytecode has."""
     bytecode_errors = dict(_named_in_bytecode(module))
     aborted = _aborted_names(source) if source else set()
     constants = source.constants if source else ()
@@ -39,17 +39,17 @@ def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator
 
 
 def _is_error(constant: SourceConstant, aborted: set[str]) -> bool:
-    """Return whether a constant is an error code by its name, or because code aborts with it."""
+    """Return whether a constant is named like an error code or is used as an abort code."""
     if constant.type != "u64" or _number(constant.value) is None:
         return False
     return bool(_ERROR_NAME.fullmatch(constant.name)) or constant.name in aborted
 
 
 def _named_in_bytecode(module: CompiledModule) -> Iterator[tuple[str, MoveError]]:
-    """Yield the errors whose codes refer to constants.
+    """Yield the errors whose abort codes refer to constants.
 
-    The code of an error is the number that is loaded before an abort. The bytecode contains the
-    name of an error as bytes. If these bytes are not a valid identifier, the error is skipped.
+    The abort code is the number that is loaded before an abort. The bytecode contains the name of
+    an error as bytes. If these bytes are not a valid identifier, the error is skipped.
     """
     for function in module.function_definitions:
         instructions = function.code.instructions if function.code else ()
@@ -83,7 +83,7 @@ def _error_of(constant: SourceConstant, *, is_marked: bool) -> MoveError:
 
 
 def _sentence(constant: SourceConstant) -> str:
-    """Return the constant's value if it is a string, or else its doc comment on one line."""
+    """Return a constant's value if the value is a string, or else the constant's doc comment."""
     text = constant.value[0] if len(constant.value) == 1 else ""
     if text.startswith(('b"', '"')):
         return text[text.index('"') + 1 : -1].replace('\\"', '"').replace("\\\\", "\\")

@@ -24,9 +24,9 @@ _PRIMITIVES = {"bool": ("bool", "boolean"), "address": ("Address", "address")} |
 
 
 class Expressions:
-    """A writer of type expressions for one module of a plan.
+    """A writer of Python type expressions for one generated module.
 
-    In its methods, `type_names` are the Python names for the type parameters of the declaration.
+    In the methods, `type_names` are the Python names for the type parameters of the declaration.
     """
 
     def __init__(self, plan: Plan, place: Place, module: str, scope: Scope) -> None:
@@ -70,7 +70,7 @@ class Expressions:
         return known_type.python.format(*annotations, imported=imported)
 
     def _class(self, named: NamedType) -> str:
-        """Return the name of a type's class, with its module unless that is the current one."""
+        """Return the name of a type's class, prefixed with its module if it is another module."""
         name = class_name(named.name)
         if named.address == self._place.address and named.module == self._module:
             return name
@@ -79,7 +79,7 @@ class Expressions:
     def _module_of(self, named: NamedType) -> str:
         here, there = self._place.folder, self._plan.place_of(named.address).folder
         name = module_name(named.module)
-        # Inside a class, Python would mangle a name with two leading underscores.
+        # Python mangles names with two leading underscores inside a class, so remove underscores.
         plain = name.lstrip("_")
         if here == there:
             return self.scope.sibling(".", name, f"_{plain}")
@@ -116,9 +116,9 @@ class Expressions:
     def tag(self, move_type: MoveType, type_names: Sequence[str]) -> Expression | None:
         """Return the type tag for a function's type, or None if the type is of another package.
 
-        A call passes the published package of the function. The framework has the same addresses on
-        all networks. For other packages, the bytecode may have the compiler's placeholder
-        addresses.
+        A caller passes only the published package that contains the function. The framework has the
+        same addresses on all networks. For other packages, the bytecode may contain placeholder
+        addresses of the compiler.
         """
         if isinstance(move_type, Parameter):
             return type_names[move_type.index]

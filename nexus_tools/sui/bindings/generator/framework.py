@@ -30,8 +30,9 @@ FRAMEWORK_NAMES = {
     BRIDGE_PACKAGE: "bridge",
 }
 
-# The types of a collection's entries, which are dynamic fields, so the collection's own fields do
-# not name them. A value is the entry's type and the indices of its non-phantom type parameters.
+# The types of the entries of collections. The entries are dynamic fields, so the collection's own
+# fields do not mention these types. Each value of this dict is the name of an entry's type and the
+# indices of the entry's non-phantom type parameters.
 _ENTRIES = {(SUI_FRAMEWORK, "linked_table", "LinkedTable"): ("Node", (0, 1))}
 
 Framework = Callable[[Address], Sequence[bytes]]
@@ -41,7 +42,7 @@ Framework = Callable[[Address], Sequence[bytes]]
 def framework_types(
     held: Iterable[NamedType], framework: Framework, ours: Collection[Address]
 ) -> dict[Address, tuple[ModuleContents, ...]]:
-    """Return the framework modules by package address, reduced to the types that are used.
+    """Return the framework modules by package address, with only the types that are used.
 
     The result omits types that need no class, and types of the packages `ours`. Raises
     `framework_missing`.
@@ -110,5 +111,5 @@ def _missing(name: str) -> NotFoundError:
     return NotFoundError(
         "framework_missing",
         f"the available framework does not have {name}",
-        hint="Generate from a published package: pass its ID on a network.",
+        hint="Generate the bindings from a published package: pass the package's ID.",
     )

@@ -53,7 +53,7 @@ _SYSTEM = {
 
 
 class _Input(Struct, frozen=True):
-    """An argument of the Move call, and the Python parameter that provides it, or "" for none."""
+    """An argument of the Move call, and the Python parameter with its value, if any, or ""."""
 
     parameter: str
     argument: Expression
@@ -156,7 +156,7 @@ class FunctionWriter:
     def _taken(self, name: str, kind: str, helper: str, *items: Expression) -> _Input:
         """Return an input that accepts a value of type `kind` or an argument.
 
-        None comes last in a union.
+        If the type is a union with None, None is the last member of the annotation.
         """
         plain = kind.removesuffix(" | None")
         optional = " | None" if plain != kind else ""
@@ -176,7 +176,7 @@ class FunctionWriter:
     def _given(self, target: MoveType) -> str:
         """Return the annotation of a value that a caller passes.
 
-        For a vector, a caller may pass any sequence.
+        For a Move vector, a caller may pass any Python sequence.
         """
         if isinstance(target, Vector) and target.element != "u8":
             return f"{self._scope.use('Sequence')}[{self._given(target.element)}]"

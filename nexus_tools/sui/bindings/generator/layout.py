@@ -14,9 +14,9 @@ _VERBATIM = ("|", "#", "```", "* ", "- ", "+ ", ">", "@")
 
 
 class Group(Struct, frozen=True):
-    """Items in brackets after a `head`.
+    """A list of items in brackets after a `head`, such as the arguments of a call.
 
-    On separate lines, even a definition's only item has a comma.
+    If the items are on separate lines, each item is followed by a comma.
     """
 
     head: str
@@ -107,7 +107,7 @@ def _sum_lines(expression: Sum, indent: int, before: str, after: str) -> list[st
 
 
 def _literals(text: str, indent: int, before: str, after: str) -> list[str]:
-    """Return consecutive string literals, one per line. A space stays at the end of its literal."""
+    """Return string literals, one per line, that Python concatenates to the text."""
     width = WIDTH - indent - len(before) - len(after) - len('""')
     parts = textwrap.wrap(
         text,
@@ -123,7 +123,7 @@ def _literals(text: str, indent: int, before: str, after: str) -> list[str]:
 
 
 def literal(text: str) -> str:
-    """Return a string literal, in the kind of quotes that the text contains less often."""
+    """Return a string literal in the quotes (single or double) that are rarer in the text."""
     quote = "'" if text.count('"') > text.count("'") else '"'
     escaped = "".join(
         character if is_displayable(character) and character != "\\" else repr(character)[1:-1]
@@ -147,7 +147,7 @@ def comment(text: str) -> list[str]:
 
 
 def docstring(doc: str, indent: int) -> list[str]:
-    """Return the lines of a docstring. If it fits, the first sentence is on a line of its own."""
+    """Return the lines of a docstring. If possible, the first sentence has its own line."""
     doc = many_lines(doc.expandtabs())
     lines = list(_doc_lines(doc.replace('"""', "'''"), WIDTH - indent))
     margin = " " * indent
@@ -169,9 +169,9 @@ def _doc_lines(doc: str, width: int) -> Iterator[str]:
 
 
 def _blocks(doc: str) -> list[list[str]]:
-    """Return the paragraphs of a doc comment, which empty lines separate.
+    """Split a doc comment into paragraphs at empty lines.
 
-    Code blocks stay whole.
+    Code blocks are not split.
     """
     blocks: list[list[str]] = [[]]
     is_code = False
@@ -185,7 +185,7 @@ def _blocks(doc: str) -> list[list[str]]:
 
 
 def _dedented(block: list[str]) -> list[str]:
-    """Remove the common indentation of fewer than four spaces. Four or more spaces mean code."""
+    """Remove a common indentation of less than four spaces. Four or more mark a code block."""
     margin = min(len(line) - len(line.lstrip()) for line in block if line)
     return [line[margin:] for line in block] if margin < _CODE_MARGIN else block
 
@@ -203,7 +203,7 @@ def _first_sentence(block: Sequence[str], width: int) -> tuple[list[str], list[s
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Yield the positions where sentences may end. Abbreviations such as `e.g.` end no sentence."""
+    """Yield the positions where sentences may end. Skip abbreviations such as `e.g.`."""
     for at, sign in enumerate(text):
         if sign in ".!?" and text[max(0, at - 3) : at + 1] not in ("e.g.", "i.e.", " vs.", "etc."):
             yield at
@@ -221,5 +221,5 @@ def _is_verbatim(line: str) -> bool:
 
 
 def _closed(line: str) -> str:
-    """Return a line with a space at its end if the closing quotes cannot directly follow it."""
+    """Return a line that closing quotes can follow. If necessary, append a space to the line."""
     return f"{line} " if line.endswith(('"', "\\")) else line

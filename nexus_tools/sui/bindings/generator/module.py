@@ -98,7 +98,7 @@ class _Writer:
     def _names(self, parameters: Sequence[TypeParameter]) -> list[str]:
         """Return the names of type variables for type parameters.
 
-        A phantom parameter has the name "".
+        For a phantom type parameter, which has no type variable, the name is "".
         """
         return [self._variables.get(parameter.name, "") for parameter in parameters]
 
@@ -186,7 +186,7 @@ class _Writer:
             yield f"    bcs_takes = ({', '.join(map(str, held))}{comma})"
 
     def _codec_names(self, parameters: Sequence[TypeParameter]) -> list[str]:
-        """Return the names of the parameters of `bcs`: the codecs of the type arguments."""
+        """Return the names of the parameters of the method `bcs`, which are codecs."""
         names: list[str] = []
         for parameter in parameters:
             names.append(unused(f"of_{parameter.name.lower()}", names))
@@ -274,7 +274,7 @@ class _Writer:
 
 
 def _free_names(names: Iterable[str], taken: set[str]) -> list[str]:
-    """Return the names, with an underscore after each name that is taken. Add them to `taken`.
+    """Return the names, add an underscore to each name in `taken`, and add all to `taken`.
 
     In Move, a struct, a constant, and a function of one module may share a name.
     """
@@ -295,7 +295,7 @@ def _inner_names(module: ModuleContents) -> Iterator[str]:
 
 
 def _type_variables(module: ModuleContents, defined: Collection[str]) -> dict[str, str]:
-    """Return the names of type variables by the names of type parameters.
+    """Return a dict from names of type parameters to names of type variables.
 
     A type variable must not have the name of a field or a variant. Inside a class, that name would
     hide the type variable.

@@ -30,7 +30,7 @@ class Reference(Struct, frozen=True):
 
 
 class Parameter(Struct, frozen=True):
-    """The type parameter at an index."""
+    """A use of the declaration's type parameter at `index`."""
 
     index: int
 
@@ -85,9 +85,10 @@ def named_types(module: CompiledModule, token: SignatureToken) -> MoveType:
 
 
 def contained_types(move_type: MoveType) -> Iterator[NamedType]:
-    """Yield the structs and enums that a type names.
+    """Yield the structs and enums in a type.
 
-    A type names itself, the element types of vectors, and the type arguments that are not phantom.
+    These are the type itself, the element types of vectors, and the type arguments that are not
+    phantom.
     """
     if isinstance(move_type, Vector):
         yield from contained_types(move_type.element)

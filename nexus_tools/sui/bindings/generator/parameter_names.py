@@ -20,7 +20,7 @@ _OF_PRIMITIVES = {"bool": "flag", "address": "address"}
 def parameter_names(types: Sequence[MoveType], written: Sequence[str]) -> tuple[str, ...]:
     """Return a name for each parameter.
 
-    A name is the one in the source, or is derived from the type.
+    The name is from the source, or is derived from the parameter's type.
     """
     names: list[str] = []
     for move_type, word in zip(types, written, strict=True):
@@ -30,13 +30,13 @@ def parameter_names(types: Sequence[MoveType], written: Sequence[str]) -> tuple[
 
 
 def unused(name: str, names: Collection[str]) -> str:
-    """Return the name, or the name with the first free number after it if it is in `names`."""
+    """Return the name, with the first number that makes it unique if it is in `names`."""
     numbered = (f"{name}_{number}" for number in count(2))
     return next(candidate for candidate in chain([name], numbered) if candidate not in names)
 
 
 def snake(name: str) -> str:
-    """Return a name in snake case. `LeaderCap` becomes `leader_cap`, and `TLPCoin` `tlp_coin`."""
+    """Return a name in snake case. `TLPCoin` becomes `tlp_coin`."""
     return _WORD_BEGINS.sub("_", name).lower()
 
 

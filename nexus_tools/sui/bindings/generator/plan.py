@@ -27,8 +27,8 @@ from nexus_tools.sui.types.address import Address
 class PackageSource(Struct, frozen=True):
     """A package to generate bindings for: its module files, and any sources by path.
 
-    `origin` says where the package comes from. The header of the generated files shows it.
-    `dependencies` are the packages that it was compiled with, by name.
+    `origin` describes the source of the package in the header of the generated files.
+    `dependencies` are the packages that the package was compiled with, by name.
     """
 
     origin: str
@@ -38,7 +38,7 @@ class PackageSource(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """A package with the folder of its bindings. The requested package's folder is empty."""
+    """A package and the folder of its bindings. The requested package has the folder ""."""
 
     folder: str
     origin: str
@@ -47,13 +47,13 @@ class Place(Struct, frozen=True):
 
     @property
     def is_framework(self) -> bool:
-        """Whether the package is part of the framework, so all networks have it at this address."""
+        """Whether the package is a framework package, which has the same ID on all networks."""
         return self.address in FRAMEWORK_NAMES
 
     def defines(self, named: NamedType) -> bool:
         """Return whether the package defines a type.
 
-        A compiler may give the address 0x0 to several unpublished packages.
+        The address is not sufficient because several unpublished packages may have the address 0x0.
         """
         return named.address == self.address and self.definition(named) is not None
 
@@ -77,7 +77,7 @@ class Plan(Struct, frozen=True):
     def definition(self, named: NamedType) -> StructContents | EnumContents:
         """Return the definition of a type."""
         definition = self.place_of(named.address).definition(named)
-        assert definition is not None  # `make_plan` checks this
+        assert definition is not None  # `make_plan` raises an error if the definition is missing
         return definition
 
 
@@ -123,8 +123,8 @@ def _place(folder: str, package: PackageSource) -> Place:
     if len(contents) != 1:
         raise UsageError(
             "package_ambiguous",
-            f"{package.origin} has modules of {len(contents)} packages, expected one",
-            hint="Pass the modules of one package, and other packages by --include.",
+            f"{package.origin} has modules of {len(contents)} packages, expected one package",
+            hint="Pass the modules of one package, and pass other packages with --include.",
         )
     ((address, modules),) = contents.items()
     _check_names(package.origin, modules)
@@ -137,7 +137,7 @@ def _check_names(origin: str, modules: Sequence[ModuleContents]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(
-            "duplicate_module", f"{origin} has several modules of the same name: {', '.join(twice)}"
+            "duplicate_module", f"{origin} has more than one module named {', '.join(twice)}"
         )
 
 
@@ -146,8 +146,8 @@ def _check_folders(places: Sequence[Place], taken: Collection[str]) -> None:
         if place.folder in taken or not is_importable(place.folder):
             raise UsageError(
                 "bindings_name_taken",
-                f"bindings cannot be in a folder {place.folder!r}: the name is taken by a module"
-                " or cannot be imported",
+                f"bindings cannot be in a folder {place.folder!r}: a module already has this name,"
+                " or Python cannot import it",
                 hint="Use another name for the package: --include NAME=...",
             )
 
@@ -167,7 +167,7 @@ def _is_missing(named: NamedType, places: Sequence[Place]) -> bool:
 def _not_generated(
     missing: Collection[NamedType], dependencies: Mapping[str, PackageSource]
 ) -> ValidationError:
-    """Return the error for types of missing packages.
+    """Return the error for types of packages that are missing.
 
     The hint of the error names the dependencies to include.
     """
@@ -186,7 +186,7 @@ def _not_generated(
     return ValidationError(
         "types_not_generated",
         f"fields use types of other packages: {', '.join(types)}",
-        hint=f"Also generate their packages: {' '.join(options)}.",
+        hint=f"Also generate the packages of these types: {' '.join(options)}.",
         details={"types": types},
     )
 

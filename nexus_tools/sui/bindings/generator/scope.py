@@ -19,7 +19,8 @@ class Scope:
     """An allocator of import names, which records the imports of a module.
 
     If the module itself defines a name, the import of that name gets a leading underscore. Imported
-    modules also get one. Among Move names, only those of type parameters start with an underscore.
+    modules also get a leading underscore. The only Move names that start with an underscore are
+    names of type parameters.
     """
 
     def __init__(self, defined: Iterable[str]) -> None:
@@ -49,7 +50,7 @@ class Scope:
         return self._imported(parent, name, local)
 
     def _imported(self, origin: str, name: str, local: str) -> str:
-        """Record an import, and return its local name, which is the same in the whole module."""
+        """Record an import, and return its local name, which is unique in the module."""
         key = origin, name
         if key not in self._locals:
             self._locals[key] = unused(local, {*self._defined, *self._locals.values()})

@@ -1,7 +1,7 @@
 """Rules of the bytecode verifier that the generator relies on.
 
-A network publishes only verified modules. A file or a dishonest node may provide an invalid module,
-for which the generator must not write code.
+A network publishes only verified modules. A file or a dishonest node may provide an invalid module.
+The generator must reject an invalid module.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ def check_types(module: CompiledModule) -> None:
         ]
         for token in _field_types(definition):
             if _has(token, SIGNER):
-                raise _malformed(module, "a field holds a signer")
+                raise _malformed(module, "a field contains a signer")
             _check(module, token, len(parameters))
             _check_held(module, token, non_phantom)
     for function in module.function_definitions:
@@ -68,9 +68,9 @@ def _check(module: CompiledModule, token: SignatureToken, parameters: int) -> No
     """Check a type that is not a reference."""
     for part in preorder(token):
         if isinstance(part, ReferenceToken):
-            raise _malformed(module, "a type holds a reference")
+            raise _malformed(module, "a type contains a reference")
         if isinstance(part, TypeParameterToken) and part.index >= parameters:
-            raise _malformed(module, "a type names a type parameter that does not exist")
+            raise _malformed(module, "a type uses a type parameter that does not exist")
         if isinstance(part, DatatypeToken):
             handle = module.datatype_handles[part.handle]
             if len(part.type_arguments) != len(handle.type_parameters):
@@ -91,7 +91,7 @@ def _check(module: CompiledModule, token: SignatureToken, parameters: int) -> No
 def _check_held(module: CompiledModule, token: SignatureToken, held: Sequence[int]) -> None:
     """Check that phantom type parameters are used only as phantom type arguments."""
     if isinstance(token, TypeParameterToken) and token.index not in held:
-        raise _malformed(module, "a field holds a phantom type parameter")
+        raise _malformed(module, "a field contains a phantom type parameter")
     if isinstance(token, VectorToken):
         _check_held(module, token.element, held)
     if isinstance(token, DatatypeToken):

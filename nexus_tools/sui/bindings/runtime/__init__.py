@@ -1,6 +1,6 @@
 """The runtime of generated bindings. Bindings import only this package and the standard library.
 
-`values.py` has the base classes, `inputs.py` the arguments of calls, and `types.py` the decoder.
+`values.py` defines the base classes, `inputs.py` converts arguments, and `types.py` decodes values.
 """
 
 from nexus_tools.sui.bindings.runtime.inputs import ObjectInput

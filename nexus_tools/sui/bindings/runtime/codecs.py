@@ -52,10 +52,10 @@ coin, collection, field = Coin.bcs, Collection.bcs, Field.bcs
 
 
 def map_of(key: Codec[Any], value: Codec[Any]) -> Codec[tuple[tuple[Any, Any], ...]]:
-    """Return the codec of a `VecMap`, which is a tuple of key-value pairs in their order."""
+    """Return the codec of a `VecMap`, whose value in Python is a tuple of key-value pairs."""
     return vector(record((key, value)))
 
 
 def wrapped(name: Codec[Any]) -> Codec[Any]:
-    """Return the codec of a dynamic object field's name. `Wrapper` has only the name as a field."""
+    """Return the codec of `Wrapper`, the key of a dynamic object field, which has only a name."""
     return name

@@ -22,10 +22,10 @@ from nexus_tools.sui.types.type_tag import (
 class Known(Struct, frozen=True):
     """The Python representation of a framework type.
 
-    `python` is the annotation, with `{0}` for the first type argument's annotation and `{imported}`
-    for the class `imported`. `codec` is a name in `codecs`. If `takes` is not empty, `codec` names
-    a function. The function's arguments are the codecs of the type arguments at the indices in
-    `takes`.
+    `python` is the annotation. `{0}` is replaced by the first type argument's annotation, and
+    `{imported}` by the class `imported`. `codec` is the name of a codec in the module `codecs`. If
+    `takes` is not empty, `codec` is the name of a function. The function's arguments are the codecs
+    of the type arguments at the indices in `takes`.
     """
 
     python: str

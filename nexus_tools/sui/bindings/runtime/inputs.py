@@ -1,6 +1,6 @@
 """Conversion of a caller's values to arguments of a Move call.
 
-A value that is already an argument, such as the result of an earlier call, is used unchanged.
+If the caller passes an argument, such as the result of an earlier call, it is not converted.
 """
 
 from collections.abc import Sequence
@@ -144,9 +144,9 @@ def elements(
     if not values and element is None:
         raise ValidationError(
             "element_type_unknown",
-            "the vector is empty, so its element type must be known, but that type's published"
-            " package is unknown",
-            hint="Create it with `builder.make_move_vec([], TYPE_TAG)`, and pass the"
-            " result. The type's bindings return the tag: `Class.type_tag(its_package)`.",
+            "the element type of the empty vector is unknown because the published package of"
+            " that type is unknown",
+            hint="Create the vector with `builder.make_move_vec([], TYPE_TAG)`, and pass the"
+            " result. The bindings of the type return the tag: `Class.type_tag(its_package)`.",
         )
     return builder.make_move_vec(values, element)

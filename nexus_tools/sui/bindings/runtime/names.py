@@ -1,8 +1,8 @@
 """Python names for Move declarations: the Move name, or that name with a trailing underscore.
 
-A Move name must not hide a name that the generated code uses. If the generated code uses a Move
-name, apart from trailing underscores, the name gets one more underscore. So two different Move
-names stay different.
+A Move name must not hide a name that the generated code uses, such as `bool`. If a Move name,
+without its trailing underscores, is used by the generated code, one underscore is appended to it.
+Therefore, two different Move names have different Python names.
 """
 
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from keyword import iskeyword
 ERRORS = "ERRORS"
 """The name of the tuple of a module's errors.
 
-If the module defines this name, underscores follow.
+If the Move module defines the same name, underscores are appended to the name of the tuple.
 """
 
 TYPES = "TYPES"
@@ -19,13 +19,13 @@ TYPES = "TYPES"
 
 _ANNOTATIONS = frozenset({"bool", "bytes", "int", "str", "tuple"})
 _MEMBERS = frozenset({"bcs", "bcs_takes", "move_name", "staticmethod", "type_tag"})
-# msgspec recognizes class variables by this name, so it cannot be imported under another one.
+# msgspec recognizes class variables by the name `ClassVar`, so `ClassVar` cannot be renamed.
 _MODULE_LEVEL = _ANNOTATIONS | {"ClassVar", "annotations", "staticmethod"}
-# A class inside an enum's class would hide these names from the classes after it.
+# A variant's class with one of these names would hide the name from later classes in the enum.
 _VARIANTS = _MEMBERS | {"Generic", "MoveVariant", "TypeAlias", "Variant"}
 _PARAMETERS = frozenset({"builder", "package"})
 # Python mangles a name that starts with two underscores in a class, or gives it a special meaning.
-# Python does neither if the name ends with this suffix.
+# A name that ends with this suffix is an ordinary name for Python.
 _AFTER_DUNDER = "____"
 
 
@@ -70,7 +70,7 @@ def function_name(name: str) -> str:
 
 
 def parameter_name(name: str) -> str:
-    """Return the name of a parameter. A name with a capital letter first could hide a class."""
+    """Return a parameter's name. A name that starts with a capital letter could hide a class."""
     plain = name.lstrip("_")
     if not plain[:1].isalpha():
         plain = f"value{plain}"
@@ -78,7 +78,7 @@ def parameter_name(name: str) -> str:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Return the name, with trailing underscores until it is not in `taken`."""
+    """Append underscores to a name until it is not in `taken`, and return it."""
     while name in taken:
         name += "_"
     return name

@@ -1,4 +1,4 @@
-"""Published packages: the IDs that calls and types name."""
+"""Published packages: the package IDs that function calls and type names contain."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -16,13 +16,14 @@ _NONE: Mapping[str, Address] = MappingProxyType({})
 class Package(Struct, frozen=True):
     """A package as published on one network.
 
-    A call names `id`, the package version to run. A type names the version that first defined it.
-    By default, this version is `original_id`, the first version of the package. `origins` maps each
-    type that a later version added, as `module::Name`, to that version.
+    A call contains `id`, the ID of the package version to run. A type contains the ID of the
+    version that first defined the type. By default, that is `original_id`, the ID of the first
+    version. `origins` maps each type that a later version added, as `module::Name`, to the ID of
+    that version.
 
-    For example, 0xA was upgraded to 0xB and then to 0xC. Calls name 0xC. A struct of the first
-    version is 0xA::m::Old. A struct that the second version added is 0xB::m::New, which is in
-    `origins`.
+    For example, 0xA was upgraded to 0xB and then to 0xC. Calls contain 0xC. A struct of the first
+    version is 0xA::m::Old. A struct that the second version added is 0xB::m::New, so `origins` maps
+    m::New to 0xB.
     """
 
     id: Address
@@ -36,7 +37,7 @@ class Package(Struct, frozen=True):
 
     @classmethod
     def of(cls, package: MovePackage) -> Self:
-        """Return the package for a package object, which may be of any version."""
+        """Create a `Package` from a package object of any version."""
         from nexus_tools.sui.bytecode import deserialize  # noqa: PLC0415 - only needed for this error
 
         original_id = Address(deserialize(package.modules[0][1]).address)

@@ -29,11 +29,11 @@ _PRIMITIVES: Mapping[TypeTag, Codec[Any]] = {
 
 
 class Types:
-    """The Move types that have classes in the generated bindings `root`, a Python package.
+    """The Move types with generated classes. `root` is the Python package with the bindings.
 
-    `modules` maps each Move module to the names of its types. `events` are the emitted types, as
-    `module::Name`. `nested` are the other packages with bindings inside `root`. A nested package
-    has its ID if that is the same on all networks, or else None.
+    `modules` maps each Move module to the names of its types. `events` are the types of
+    events, as `module::Name`. `nested` maps the name of each other package with bindings inside
+    `root` to the package's ID if the ID is the same on all networks, or else to None.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class Types:
     def at(self, package: Package, **nested: Package) -> "Decoder":
         """Return the decoder of objects and events of a published package.
 
-        `nested` are the published packages whose bindings are nested in these. Raises
-        `type_unknown` for a name that is not nested.
+        `nested` are the published packages whose bindings are inside these bindings, by name.
+        Raises `type_unknown` for any other name.
         """
         if not nested.keys() <= self.nested.keys():
             raise _unknown(", ".join(sorted(nested.keys() - self.nested.keys())))
@@ -97,7 +97,7 @@ class Decoder:
         self._codecs: dict[TypeTag, Codec[Any]] = dict(_PRIMITIVES)
 
     def __or__(self, other: "Decoder") -> "Decoder":
-        """Return a decoder of the types of both decoders."""
+        """Return a decoder that can decode the types of both decoders."""
         return Decoder([*self._packages, *other._packages])
 
     def event(self, event: Event) -> Any | None:
@@ -163,7 +163,10 @@ class Decoder:
 
 
 def _errors(names: Mapping[str, Any]) -> tuple[MoveError, ...]:
-    """Return the errors in a module's namespace, under `ERRORS` or that name with underscores."""
+    """Return the errors in a generated module's namespace.
+
+    The name of the tuple is `ERRORS`, possibly with trailing underscores.
+    """
     candidates = [value for name, value in names.items() if name.rstrip("_") == ERRORS]
     return next((value for value in candidates if isinstance(value, tuple)), ())
 
@@ -172,5 +175,5 @@ def _unknown(name: str) -> NotFoundError:
     return NotFoundError(
         "type_unknown",
         f"bindings for {name} do not exist",
-        hint="Generate them along with its package, and pass the published package.",
+        hint="Generate the missing bindings too, and pass the published package.",
     )

@@ -16,8 +16,9 @@ V = TypeVar("V")
 class MoveStruct(Struct, frozen=True):
     """A value of a Move struct. The codec of the struct is `bcs`.
 
-    For a generic struct, `bcs` is a function. The function returns the codec, given the codecs of
-    the type arguments at the indices in `bcs_takes`. Phantom type arguments need no codec.
+    For a generic struct, `bcs` is a function that returns the codec. The function's arguments are
+    the codecs of the type arguments at the indices in `bcs_takes`. Phantom type arguments do not
+    have a codec.
     """
 
     move_name: ClassVar[str] = ""
@@ -30,9 +31,9 @@ class MoveStruct(Struct, frozen=True):
 
 
 class MoveEnum:
-    """A Move enum with the classes of its variants inside. `Variant` is their union.
+    """A Move enum. The class contains a class for each variant. `Variant` is the variants' union.
 
-    The enum's codec is `bcs`, as in `MoveStruct`.
+    The codec of the enum is `bcs`, as for a `MoveStruct`.
     """
 
     move_name: ClassVar[str] = ""
@@ -51,8 +52,8 @@ class MoveVariant(Struct, frozen=True):
 class MoveError(Struct, frozen=True):
     """A reason why a module aborts.
 
-    `code` is the abort code. The abort code of an error marked `#[error]` contains `constant`
-    instead, the index of the error's name among the bytecode's constants.
+    `code` is the abort code. If an error is marked `#[error]`, its abort code contains `constant`,
+    the index of the bytecode constant with the error's name.
     """
 
     name: str
@@ -61,7 +62,7 @@ class MoveError(Struct, frozen=True):
     constant: int | None = None
 
     def is_of(self, abort_code: int) -> bool:
-        """Return whether an abort code means this error, by its code or by its constant."""
+        """Return whether an abort code belongs to this error."""
         from nexus_tools.sui.bytecode import split_clever_code  # noqa: PLC0415 - only needed for this error
 
         clever = split_clever_code(abort_code)
@@ -107,6 +108,6 @@ class Field(Struct, Generic[K, V], frozen=True):
 
     @staticmethod
     def bcs(name: Codec[K], value: Codec[V]) -> "Codec[Field[K, V]]":
-        """Return the codec of an entry, given the codecs of its name and its value."""
+        """Return the codec of a field, given the codecs of the field's name and value."""
         codec: Codec[Any] = struct(Field, ADDRESS, name, value)
         return codec

@@ -1,8 +1,8 @@
 """The parser of a function's code, which consists of instructions and jump tables.
 
-The parser checks all operands, so users of the module can rely on them. Each index has a row, each
-branch stays in the code, and the function has each type parameter. `read_code` parses the code
-immediately, and `lazy_code` at its first use.
+The parser checks all operands, so users of the module need not check them. Each index must refer to
+an existing row, each branch target must be inside the function, and each type parameter must be
+declared. `read_code` parses the code immediately. `lazy_code` parses the code at its first use.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ from nexus_tools.sui.bytecode.opcode import LITERAL_BYTES, OPERAND_KINDS, Opcode
 
 
 class _Function(Struct, frozen=True):
-    """The properties of a function against which the parser checks its operands."""
+    """The properties of a function that the parser needs to check the function's operands."""
 
     draft: Draft
     type_parameters: int
@@ -52,7 +52,7 @@ def read_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
     local_types = cursor.index(len(draft.signatures), "signatures")
     type_parameters = len(function_handle.type_parameters)
     if draft.signature_arities[local_types] > type_parameters:
-        raise cursor.malformed("a local uses a type parameter that the function does not have")
+        raise cursor.malformed("a local variable uses an undeclared type parameter")
     parameters = draft.signatures[function_handle.parameters]
     local_count = len(parameters) + len(draft.signatures[local_types])
     if local_count > LOCALS_COUNT_MAX:
@@ -106,7 +106,7 @@ def _check_switches(
         if instruction.opcode is Opcode.VARIANT_SWITCH:
             assert isinstance(instruction.operand, int)
             if instruction.operand >= len(jump_tables):
-                raise cursor.malformed(f"the function has no jump table {instruction.operand}")
+                raise cursor.malformed(f"jump table {instruction.operand} does not exist")
 
 
 def _literal(size: int) -> _Reader:
@@ -175,7 +175,7 @@ def _instantiation(cursor: Cursor, function: _Function, table: Sequence[Instanti
 
 def _check_type_arguments(cursor: Cursor, function: _Function, signature: int) -> None:
     if function.draft.signature_arities[signature] > function.type_parameters:
-        raise cursor.malformed("the function does not have the type parameter")
+        raise cursor.malformed("the function does not declare the type parameter")
 
 
 def _element(cursor: Cursor, function: _Function) -> int:
@@ -188,7 +188,7 @@ def _elements(cursor: Cursor, function: _Function) -> VecOperand:
     return VecOperand(_element(cursor, function), cursor.little_endian(8))
 
 
-# The parsers of operands by kind. Literals are missing because their size depends on the opcode.
+# The parsers of operands by kind. Literals are parsed elsewhere: their size depends on the opcode.
 _READERS: dict[OperandKind, _Reader] = {
     OperandKind.BRANCH: _branch,
     OperandKind.JUMP_TABLE: _jump_table,
@@ -210,7 +210,7 @@ _OPERANDS: dict[int, _Reader] = {
     **{opcode: _literal(size) for opcode, size in LITERAL_BYTES.items()},
 }
 _OPCODES = {int(opcode): opcode for opcode in Opcode}
-# Instructions without an operand are shared: there is one `Instruction` per opcode.
+# Instructions without an operand are shared, so each opcode has one `Instruction`.
 _PLAIN = {int(opcode): Instruction(opcode) for opcode in Opcode if opcode not in OPERAND_KINDS}
 _SINCE: dict[int, int] = {
     Opcode.LD_U16: VERSION_6,
@@ -226,8 +226,8 @@ _SINCE: dict[int, int] = {
 # --- Code that is parsed at its first use
 
 _ULEB_GOES_ON = 0x80
-# The bytes of an operand, except its ULEB128 index. VEC_PACK and VEC_UNPACK have both an index and
-# a length of 8 bytes.
+# The number of bytes of each operand, not counting a ULEB128 index. The operand of VEC_PACK and
+# VEC_UNPACK is an index and a length of 8 bytes.
 _FIXED_BYTES: dict[int, int] = dict(LITERAL_BYTES.items())
 _FIXED_BYTES |= {Opcode.VEC_PACK: 8, Opcode.VEC_UNPACK: 8}
 _WITH_INDEX = frozenset(map(int, OPERAND_KINDS.keys() - LITERAL_BYTES.keys()))
@@ -236,8 +236,8 @@ _WITH_INDEX = frozenset(map(int, OPERAND_KINDS.keys() - LITERAL_BYTES.keys()))
 class LazyCode:
     """A placeholder for code that is parsed at the first access to a field.
 
-    Parsing may raise `MalformedModule`. Programs call only a few functions of a package, and the
-    code is the longest part of a package. So parsing all of it would waste time.
+    Parsing may raise `MalformedModule`. Programs call only a few functions of a package, so parsing
+    the code of all functions would waste time.
     """
 
     __slots__ = ("__dict__", "_read")
@@ -272,7 +272,7 @@ def lazy_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
     _skip(cursor, draft.version)
     end = cursor.position
     placeholder = LazyCode(lambda: read_code(Cursor(cursor.data, start, end), draft, handle))
-    return cast("Code", placeholder)  # it has the same fields and equals the parsed code
+    return cast("Code", placeholder)  # the placeholder behaves like a `Code`
 
 
 def _skip(cursor: Cursor, version: int) -> None:

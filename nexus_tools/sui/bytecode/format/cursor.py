@@ -10,7 +10,7 @@ _ULEB_BITS_MAX = 64
 
 
 class MalformedModule(Exception):  # noqa: N818 - the name states the cause
-    """The bytes are not a valid Move module. `offset` is the location of the error in the file."""
+    """An error in the bytes of a Move module. `offset` is the error's position in the file."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(f"{message} at byte {offset}")
@@ -19,7 +19,7 @@ class MalformedModule(Exception):  # noqa: N818 - the name states the cause
 
 
 class Cursor:
-    """A position in `data[position:end]`. Every read moves it or raises `MalformedModule`."""
+    """A reader of `data[position:end]`. A read advances `position` or raises `MalformedModule`."""
 
     __slots__ = ("data", "end", "position")
 
@@ -53,7 +53,7 @@ class Cursor:
         return int.from_bytes(self.take(size), "little")
 
     def uleb(self, maximum: int) -> int:
-        """Read the next ULEB128 integer, which must have its shortest form.
+        """Read the next ULEB128 integer, which must be encoded in as few bytes as possible.
 
         The integer must be at most `maximum`. Each byte has seven bits of the integer, starting
         with the lowest. The highest bit of a byte is set if another byte follows. For example, ac
@@ -84,9 +84,9 @@ class Cursor:
         return value
 
     def repeat(self, maximum: int, read: Callable[["Cursor"], _Item]) -> tuple[_Item, ...]:
-        """Read a counted sequence of at most `maximum` items."""
+        """Read the length of a sequence, at most `maximum`, and then the items."""
         return tuple([read(self) for _ in range(self.uleb(maximum))])
 
     def blob(self, maximum: int) -> bytes:
-        """Read a counted sequence of at most `maximum` bytes."""
+        """Read a length, at most `maximum`, and then that number of bytes."""
         return self.take(self.uleb(maximum))

@@ -1,8 +1,8 @@
 """The conversion of the bytes of a module file to a `CompiledModule`.
 
 Source: `move-binary-format`, `deserializer.rs` and `check_bounds.rs`. A table is read after the
-tables that it refers to, so each index is checked when it is read. The time is linear in the size
-of the file.
+tables that it refers to, so each index is checked when it is read. The running time is linear in
+the size of the file.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def deserialize_published(data: bytes) -> CompiledModule:
 
 
 def deserialize_at(data: bytes, offset: int) -> tuple[CompiledModule, int]:
-    """Read the module at `offset` in a larger file. Return it and the offset of its end.
+    """Read the module at `offset` in a larger file. Return the module and its end offset.
 
     Raises `MalformedModule`.
     """
@@ -53,7 +53,7 @@ def deserialize_at(data: bytes, offset: int) -> tuple[CompiledModule, int]:
 
 
 def declared_types(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the name of a module, and the names of its structs and then of its enums.
+    """Return the name of a module, and the names of its structs followed by its enums.
 
     This function is faster than `deserialize` because it skips the other tables. Raises
     `MalformedModule`.

@@ -1,4 +1,4 @@
-"""A partially read module: the tables read so far, which later tables refer to."""
+"""A partially read module: the tables that the reader has read so far."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ from nexus_tools.sui.bytecode.token import Signature
 
 
 class Draft(Struct):
-    """The tables of a module, against which the reader checks the indices in later tables.
+    """The tables that were read so far, which the reader needs to check indices in later tables.
 
-    `signature_arities[i]` is the number of type parameters that a user of signature `i` needs. This
-    number is one more than the highest type parameter index in the signature. Checks use it, so
-    they do not traverse the signature again.
+    `signature_arities[i]` is the number of type parameters that a user of signature `i` must
+    declare. This number is one more than the highest type parameter index in the signature. The
+    number is stored so that checks need not traverse the signature again.
     """
 
     version: int

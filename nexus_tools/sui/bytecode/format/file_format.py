@@ -66,7 +66,7 @@ class TableKind(IntEnum):
 
 
 class SerializedType(IntEnum):
-    """The first byte of a type, which is the only byte of a primitive."""
+    """The first byte of a serialized type. A primitive type consists of only this byte."""
 
     BOOL = 0x1
     U8 = 0x2
@@ -86,11 +86,11 @@ class SerializedType(IntEnum):
 
 
 NATIVE_STRUCT, DECLARED = 0x1, 0x2
-"""The values of the byte before the fields of a struct.
+"""The possible values of the byte before the fields of a struct.
 
 For an enum, the byte is always `DECLARED`.
 """
 NATIVE_FUNCTION, ENTRY_FUNCTION = 0x2, 0x4
 """The flags of a function."""
 FULL_JUMP_TABLE = 0x1
-"""The only kind of jump table: a branch for each variant."""
+"""The only kind of jump table, which has one branch for each variant."""

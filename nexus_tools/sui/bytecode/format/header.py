@@ -1,7 +1,7 @@
 """The header of a module file: magic number, version and positions of the tables.
 
-The file has the magic number and a version, and then a header (kind, offset, size) for each table.
-The tables follow without gaps. The index of the module's own handle comes last. Source:
+A module file starts with a magic number, a version, and a header (kind, offset, size) for each
+table. The tables follow without gaps. The index of the module's own handle is at the end. Source:
 `VersionedBinary::initialize` and `check_tables` in `move-binary-format/src/deserializer.rs`.
 """
 
@@ -40,7 +40,7 @@ class Header(Struct, frozen=True):
     def cursor(self, data: bytes, kind: TableKind) -> Cursor:
         """Return a cursor for the table of this kind.
 
-        For a missing table, the cursor has no bytes.
+        If the file does not contain the table, the cursor is at its end.
         """
         start, end = self.tables.get(kind, (0, 0))
         return Cursor(data, start, end)
@@ -53,7 +53,7 @@ def read_header(data: bytes, offset: int = 0) -> Header:
     """
     cursor = Cursor(data, offset, len(data))
     if cursor.take(len(MAGIC)) != MAGIC:
-        raise cursor.malformed("the file does not start with the magic of a Move module")
+        raise cursor.malformed("the file does not start with the magic number of a Move module")
     version, flavor = _read_version(cursor)
     sizes = _read_sizes(cursor, version)
     tables = {}
@@ -80,7 +80,7 @@ def _read_version(cursor: Cursor) -> tuple[int, int]:
 
 
 def _read_sizes(cursor: Cursor, version: int) -> list[tuple[TableKind, int]]:
-    """Return the kinds and sizes of the tables in the order of their offsets. Reject gaps."""
+    """Return the kind and size of each table, ordered by offset. Reject gaps between tables."""
     rows = []
     for _ in range(cursor.uleb(TABLE_COUNT_MAX)):
         kind = _read_kind(cursor, version)
@@ -92,7 +92,7 @@ def _read_sizes(cursor: Cursor, version: int) -> list[tuple[TableKind, int]]:
     for offset, size, kind in rows:
         if offset != expected or size == 0:
             raise cursor.malformed(
-                f"the table {kind.name} is empty or not adjacent to the previous one"
+                f"the table {kind.name} is empty or not adjacent to the previous table"
             )
         expected += size
     return [(kind, size) for _, size, kind in rows]

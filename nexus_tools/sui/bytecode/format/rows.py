@@ -50,7 +50,7 @@ _ABILITIES = tuple(Ability(bits) for bits in range(_ABILITIES_MAX + 1))
 def is_identifier(name: str) -> bool:
     """Return whether a name is a valid Move identifier.
 
-    In bytecode, the name of a constant may be any text.
+    The name of a constant need not be an identifier, because bytecode allows any text.
     """
     return name.isascii() and bool(_IDENTIFIER.fullmatch(name.encode()))
 
@@ -88,7 +88,7 @@ def read_datatype_handle(cursor: Cursor, draft: Draft) -> DatatypeHandle:
 
 
 def read_function_handle(cursor: Cursor, draft: Draft) -> FunctionHandle:
-    """Read a function handle, whose signatures use only its own type parameters."""
+    """Read a function handle, whose signatures must use only the handle's type parameters."""
     module = cursor.index(len(draft.module_handles), "module handles")
     name = cursor.index(len(draft.identifiers), "identifiers")
     parameters = cursor.index(len(draft.signatures), "signatures")
@@ -215,7 +215,7 @@ def _read_fields(cursor: Cursor, draft: Draft, handle: int) -> tuple[FieldDefini
 def read_function_definition(
     cursor: Cursor, draft: Draft, read: Callable[[Cursor, Draft, int], Code] = read_code
 ) -> FunctionDefinition:
-    """Read a function definition. `read` reads its code, unless the function is native."""
+    """Read a function definition. If the function is not native, `read` reads its code."""
     handle = cursor.index(len(draft.function_handles), "function handles")
     visibility = cursor.byte()
     if visibility not in _VISIBILITIES:

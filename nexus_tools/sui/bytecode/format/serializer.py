@@ -1,8 +1,8 @@
 """The conversion of a `CompiledModule` to the bytes of a module file.
 
-The tables are in the order of Sui's compiler. So deserializing and serializing a module of the
-compiler reproduces its bytes. Source: `move-binary-format/src/serializer.rs`, versions 6 and 7 of
-the format.
+The tables have the same order as in the output of Sui's compiler. Therefore, if the compiler wrote
+a module, deserializing and serializing the module reproduces its bytes. Source:
+`move-binary-format/src/serializer.rs`, versions 6 and 7 of the format.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -67,7 +67,7 @@ _REFERENCE, _MUTABLE_REFERENCE, _VECTOR, _TYPE_PARAMETER, _DATATYPE, _DATATYPE_I
 
 
 def serialize(module: CompiledModule) -> bytes:
-    """Return the bytes of a module file. `deserialize` is the inverse."""
+    """Return the bytes of a module file. `deserialize` is the inverse function."""
     tables = [(kind, table) for kind, table in _tables(module) if table]
     header = MAGIC + module.version.to_bytes(3, "little") + bytes([module.flavor])
     header += _uleb(len(tables))
@@ -79,7 +79,7 @@ def serialize(module: CompiledModule) -> bytes:
 
 
 def _tables(module: CompiledModule) -> Iterable[tuple[TableKind, bytes]]:
-    """Yield the tables in their order. Tables without rows are omitted from the file."""
+    """Yield the tables in the order of the file, including empty tables, which are not written."""
     yield TableKind.MODULE_HANDLES, _rows(module.module_handles, _module_handle)
     yield TableKind.DATATYPE_HANDLES, _rows(module.datatype_handles, _datatype_handle)
     yield TableKind.FUNCTION_HANDLES, _rows(module.function_handles, _function_handle)

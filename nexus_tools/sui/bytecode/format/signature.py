@@ -30,7 +30,7 @@ _AROUND_ONE = frozenset(
 
 
 class _Constructor(Struct):
-    """An incomplete type, which still needs types inside it."""
+    """A vector, reference or generic type whose inner types have not all been read."""
 
     tag: int
     handle: int
@@ -48,7 +48,7 @@ class _Constructor(Struct):
 
 
 def read_signature(cursor: Cursor, draft: Draft) -> tuple[Signature, int]:
-    """Read the next signature. Return it and the number of type parameters that it needs."""
+    """Read the next signature. Return the signature and the number of type parameters it needs."""
     tokens, arities = [], [0]
     for _ in range(cursor.uleb(SIGNATURE_SIZE_MAX)):
         token, arity = read_token(cursor, draft)
@@ -58,13 +58,14 @@ def read_signature(cursor: Cursor, draft: Draft) -> tuple[Signature, int]:
 
 
 def read_token(cursor: Cursor, draft: Draft) -> tuple[SignatureToken, int]:
-    """Read the next type. Return it and the number of type parameters that it needs.
+    """Read the next type. Return the type and the number of type parameters that it needs.
 
-    The format limits the nesting depth of a type. An explicit stack enforces that limit, so
-    Python's recursion limit does not matter.
+    The format limits the nesting depth of a type. The parser enforces that limit with an explicit
+    stack instead of recursion.
 
     For example, 0a 0b 05 01 03 is a vector (0a) of the datatype 5 with one type argument (0b 05
-    01), which is u64 (03). The stack has the vector and then the datatype. The u64 completes both.
+    01), which is u64 (03). The parser pushes the vector and then the datatype on the stack. The u64
+    completes both types.
     """
     pending: list[_Constructor] = []
     arity = 0
@@ -73,7 +74,7 @@ def read_token(cursor: Cursor, draft: Draft) -> tuple[SignatureToken, int]:
         if isinstance(token, _Constructor):
             pending.append(token)
             if len(pending) >= SIGNATURE_TOKEN_DEPTH_MAX:
-                raise cursor.malformed("a type is nested too deep")
+                raise cursor.malformed("a type is nested too deeply")
             continue
         if isinstance(token, TypeParameterToken):
             arity = max(arity, token.index + 1)

@@ -21,7 +21,7 @@ async def check_address_balances(connection: Connection) -> None:
     network = connection.network.name
     raise WrongStateError(
         "address_balances_unsupported",
-        f"{network} does not support address balances yet: it has protocol version"
+        f"{network} does not support address balances because it runs protocol version"
         f" {config.protocol_version}",
         hint="Payments need address balances. Use mainnet with protocol version 124 or later,"
         " or a localnet.",
@@ -30,7 +30,7 @@ async def check_address_balances(connection: Connection) -> None:
 
 
 async def check_abort(connection: Connection, error: RefusedOnChainError) -> None:
-    """Raise `address_balances_unsupported` if an abort shows that the chain lacks them."""
+    """Raise `address_balances_unsupported` if an abort shows that the chain lacks the feature."""
     details = error.details
     if details.get("package") == str(SUI_FRAMEWORK) and details.get("module") in _MODULES:
         await check_address_balances(connection)

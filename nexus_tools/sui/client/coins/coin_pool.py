@@ -1,4 +1,4 @@
-"""The pool of an address's SUI, in coins and in the address balance, free or reserved."""
+"""The pool of an address's SUI: coins and the address balance, with free and reserved parts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable
@@ -19,15 +19,15 @@ The value is `max_gas_payment_objects` of the protocol, minus one entry for the 
 """
 
 EVERYTHING = 2**64
-"""More MIST than exist. A request that wants this amount reserves all free SUI."""
+"""An amount of MIST that exceeds the supply. A request for this amount reserves all free SUI."""
 
 
 class GasSource(Enum):
     """The source of the payment for a transaction.
 
     `ANY` uses coins first, and the address balance for the remainder. `ADDRESS_BALANCE` uses only
-    the address balance. With it, the client does not wait for coins, so any number of transactions
-    may be in flight.
+    the address balance. With `ADDRESS_BALANCE`, the client does not wait for coins, so any number
+    of transactions may be in flight.
     """
 
     ANY = "any"
@@ -47,7 +47,7 @@ class Payment(Struct, frozen=True):
 
     @property
     def in_coins(self) -> int:
-        """The total of the coins, in MIST."""
+        """The total balance of the coins, in MIST."""
         return sum(coin.balance for coin in self.coins)
 
     @property
@@ -64,8 +64,9 @@ class Payment(Struct, frozen=True):
 class CoinPool:
     """The pool of an address's SUI.
 
-    A part is free, and a part is reserved for pending transactions. The pool reads coins from the
-    node when it needs them. The pool reads the address balance only if the coins do not suffice.
+    One part of the SUI is free, and the other part is reserved for pending transactions. The pool
+    reads coins from the node when it needs them. The pool reads the address balance only if the
+    coins do not suffice.
     """
 
     def __init__(
@@ -78,9 +79,9 @@ class CoinPool:
         self._free: dict[Address, Coin] = {}
         self._used: set[Address] = set()
         self._knows_coins = False
-        # The free and the reserved part of the address balance, in MIST. Before the first reading,
-        # the free part is 0. The free part is negative if more is reserved than the last reading
-        # showed.
+        # The free and the reserved part of the address balance, in MIST. The free part is 0 until
+        # the pool reads the balance. The free part is negative if the reserved part exceeds the
+        # balance that was read last.
         self._free_balance = 0
         self._held = 0
         self._was_read = False
@@ -97,8 +98,9 @@ class CoinPool:
     ) -> Payment:
         """Reserve at least `required` MIST, and up to `wanted` MIST if available.
 
-        Large coins come first. If the free SUI do not suffice, wait until other payments are
-        released. Raises `InsufficientFundsError` if the wallet does not have the required amount.
+        The largest coins are reserved first. If there is not enough free SUI, wait until other
+        payments are released. Raises `InsufficientFundsError` if the wallet does not have the
+        required amount.
         """
         needs_coins = source is GasSource.ANY
         coins_are_fresh = not needs_coins
@@ -106,14 +108,14 @@ class CoinPool:
         async with self._changed:
             while True:
                 payment = self._choose(max(required, wanted), exclude, withdrawals, source)
-                # The address balance pays only the rest after the coins, so the coins must be
-                # known.
+                # The address balance pays only the amount that the coins do not cover, so the pool
+                # must know the coins.
                 is_due = self._knows_coins or not (needs_coins and payment.reserved)
                 is_all = wanted < EVERYTHING or (coins_are_fresh and balance_is_fresh)
                 if required <= payment.total > 0 and is_due and is_all:
                     return self._mark(payment)
-                # Try the known coins first. Then read coins and balance from the node. Then wait
-                # until another payment is released.
+                # First, try the known coins. Second, read the coins and the balance from the node.
+                # Third, wait until another payment is released.
                 if not coins_are_fresh:
                     await self._refresh_coins()
                     coins_are_fresh = True
@@ -138,7 +140,7 @@ class CoinPool:
         return replace(taken, reserved=reserved)
 
     async def release(self, taken: Payment, left: Payment) -> None:
-        """Return the known remainder of a payment, `left`, to the pool."""
+        """Return `left`, the known unused part of a payment, to the pool."""
         async with self._changed:
             self._used.difference_update(coin.reference.object_id for coin in taken.coins)
             self._free.update((coin.reference.object_id, coin) for coin in left.coins)
@@ -148,7 +150,7 @@ class CoinPool:
             self._changed.notify_all()
 
     async def read_balance_again(self) -> bool:
-        """Read the address balance again. Return whether its free part has grown."""
+        """Read the address balance again. Return whether the balance's free part has increased."""
         async with self._changed:
             before = self._free_balance
             await self._refresh_balance()
@@ -156,16 +158,16 @@ class CoinPool:
 
     @property
     def has_more_coins(self) -> bool:
-        """Whether more coins are free than fit in one transaction."""
+        """Whether the number of free coins exceeds the maximum of one transaction."""
         return len(self._free) > MAX_PAYMENT_COINS
 
     @property
     def is_overdrawn(self) -> bool:
-        """Whether more of the address balance is reserved than the last reading showed."""
+        """Whether the reserved amount exceeds the address balance that was read last."""
         return self._free_balance < 0
 
     async def forget(self, object_ids: Iterable[Address], spent: int = 0) -> None:
-        """Forget coins that a transaction has changed.
+        """Remove coins that a transaction has changed from the pool.
 
         The pool reads coins again when it needs them. The transaction took `spent` MIST from the
         address balance.
@@ -176,7 +178,7 @@ class CoinPool:
             self._free_balance -= spent
 
     async def forget_all(self) -> None:
-        """Forget all free coins because another program also spends them."""
+        """Remove all free coins from the pool because another program also spends them."""
         async with self._changed:
             self._free.clear()
             self._knows_coins = False
@@ -233,10 +235,10 @@ def _newer(known: Coin | None, read: Coin) -> Coin:
 
 
 class InsufficientFundsError(WrongStateError):
-    """The wallet does not have the SUI that a transaction needs.
+    """An error for a wallet that does not have enough SUI for a transaction.
 
-    The error code is `not_enough_sui`. `required` includes the gas. If no simulation has determined
-    it, `required` is None.
+    The error code is `not_enough_sui`. `required` is the required amount including gas, or None if
+    no simulation has determined the amount.
     """
 
     def __init__(
@@ -247,10 +249,10 @@ class InsufficientFundsError(WrongStateError):
         source: GasSource = GasSource.ANY,
     ) -> None:
         details = {"available_mist": available}
-        needs = "and this is not enough for gas"
+        needs = "which is not enough to pay for gas"
         if required is not None:
             details |= {"required_mist": required, "lacking_mist": required - available}
-            needs = f"and this needs about {sui(required)}{_parts(required - gas, gas)}"
+            needs = f"but the operation needs about {sui(required)}{_parts(required - gas, gas)}"
         message = f"{_WHOSE[source]} has {sui(available)}, {needs}"
         super().__init__("not_enough_sui", message, details=details)
         self.required = required
@@ -259,7 +261,7 @@ class InsufficientFundsError(WrongStateError):
 
 
 def _parts(besides: int, gas: int) -> str:
-    """Return a text that says which part of an amount is for gas."""
+    """Return the part of the message that lists the gas separately."""
     if not gas:
         return ""
     return f": {sui(besides)} and up to {sui(gas)} for gas" if besides else " for gas"

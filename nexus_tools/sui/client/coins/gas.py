@@ -32,7 +32,7 @@ MIN_BUDGET_UNITS = 2_000
 """The smallest budget, in gas units: twice `base_tx_cost_fixed` of the protocol configuration."""
 
 LARGE_SIMULATION_BUDGET_MIST = 10_000_000_000
-"""The budget of a simulation, if the wallet has enough: twice the maximum computation cost."""
+"""The budget of a simulation if the wallet has this amount: twice the maximum computation cost."""
 
 SMALL_SIMULATION_BUDGET_MIST = 500_000_000
 """The budget of a simulation if parallel transactions share the coins.
@@ -62,15 +62,15 @@ def budget_for(cost: GasCostSummary, price: int) -> int:
 def with_margin(budget: int) -> int:
     """Return a budget with a margin, in MIST.
 
-    The margin allows for a second transaction of the same CLI command.
+    The margin covers the gas of a second transaction of the same CLI command.
     """
     return budget + max(budget // 5, _MARGIN_MIST)
 
 
 def withdrawn(transaction: ProgrammableTransaction) -> int | None:
-    """Return the maximum MIST that the commands take from the gas coin, or None if unknown.
+    """Return the maximum amount (MIST) that commands take from the gas coin, or None if unknown.
 
-    The maximum is unknown if a command passes the gas coin to Move code or transfers it. The
+    The maximum is unknown if a command passes the gas coin to a Move function or transfers it. The
     maximum is also unknown if an amount is the result of a command.
     """
     total = 0
@@ -89,12 +89,12 @@ def withdrawn(transaction: ProgrammableTransaction) -> int | None:
 
 
 def unique(transaction: ProgrammableTransaction) -> ProgrammableTransaction:
-    """Return the transaction with a random input that no command uses.
+    """Return the transaction with an additional random input that no command uses.
 
-    A network executes equal transactions only once. Suppose that two programs share a key, and both
-    pay 1 SUI to the same address with the same coin. Without the random input, both would receive
-    the digest of one payment. Every protocol version accepts unused pure inputs. An unused input
-    does not affect the gas.
+    A network executes identical transactions only once. Suppose that two programs share a key, and
+    each program pays 1 SUI to the same address with the same coin. Without the random input, only
+    one payment would be made, and both programs would receive its digest. Every protocol version
+    accepts unused pure inputs. An unused input does not affect the gas.
     """
     salt = Pure(secrets.token_bytes(_SALT_BYTES))
     return replace(transaction, inputs=(*transaction.inputs, salt))
@@ -116,7 +116,7 @@ def transfers_gas_coin(transaction: ProgrammableTransaction) -> bool:
 
 
 def withdrawals(transaction: ProgrammableTransaction) -> int:
-    """Return the maximum MIST that the commands withdraw from the sender's address balance."""
+    """Return the maximum amount (MIST) that commands withdraw from the sender's address balance."""
     inputs = transaction.inputs
     sui_withdrawals = (
         value for value in inputs if isinstance(value, FundsWithdrawal) and value.type == SUI
@@ -129,9 +129,8 @@ def remaining_payment(
 ) -> Payment:
     """Return the known remainder of a transaction's payment. The actual remainder may be larger.
 
-    `taken` is the maximum MIST that the commands took from the gas coin, as returned by
-    `withdrawn`. Deposits in the address balance are not counted because they are not usable until a
-    checkpoint settles them.
+    `taken` is the result of `withdrawn` for the transaction. Deposits in the address balance are
+    not counted because they are not usable until a checkpoint settles them.
     """
     change = effects.address_balance_change(owner, SUI)
     coin = _gas_coin_left(effects, paid, taken, owner)
@@ -149,7 +148,7 @@ def _gas_coin_left(
     if not isinstance(change.output, ObjectWrite) or change.output.owner != AddressOwner(owner):
         return None
     reference = ObjectReference(object_id, effects.lamport_version, change.output.digest)
-    # The network merges the reserved address balance into the gas coin.
+    # The gas coin also contains the reserved address balance, because the network merges them.
     return Coin(reference, paid.total - effects.gas_used.net - taken)
 
 

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from nexus_tools.sui.rpc import Message, Procedure
 
 CHAIN_HEADER = "x-sui-chain-id"
-"""The response header that names the node's chain: `sui-rpc-api/src/types.rs`."""
+"""The response header with the node's chain ID. Source: `sui-rpc-api/src/types.rs`."""
 _DIGEST_CHARACTERS = 32
-"""The minimum length of a digest in base58. A shorter value was truncated by a gateway."""
+"""The minimum length of a digest in base58. A gateway may have truncated a shorter value."""
 
 _ECHO_S = 0.1
 """The time that `close` waits after a call was cancelled.
 
 After a cancellation, gRPC sends one more message to the event loop. If that loop is closed, another
-loop receives the message and logs an error. gRPC offers no way to wait for the message.
+loop receives the message and logs an error. gRPC does not offer an API to wait for the message.
 """
 
 
@@ -39,10 +39,10 @@ class RetryPolicy(Struct, frozen=True):
 
     All attempts of one call share `call_timeout_s`. One attempt to connect takes at most
     `connect_s`. If a node does not respond for `unreachable_after_s`, all its calls and event
-    streams fail. A stream that is silent for `stream_timeout_s` counts as broken. If a connection
-    with pending calls receives nothing for `keepalive_s`, gRPC sends a ping. Without a reply within
-    another `keepalive_s`, gRPC closes the connection. An event follower records the checkpoint that
-    it has reached every `mark_interval_s`.
+    streams fail. A stream fails if it is silent for `stream_timeout_s`. If a connection with
+    pending calls receives nothing for `keepalive_s`, gRPC sends a ping. Without a reply within
+    another `keepalive_s`, gRPC closes the connection. Every `mark_interval_s`, an event follower
+    records its current checkpoint.
     """
 
     attempts: int = 4
@@ -59,16 +59,16 @@ class RetryPolicy(Struct, frozen=True):
     def interactive(cls, timeout_s: float) -> "RetryPolicy":
         """Return the policy of interactive commands. A silent node is reported within `timeout_s`.
 
-        The first call ends before the first attempt to connect, so its error states the wait.
+        The first call times out before the attempt to connect, so the error states `timeout_s`.
         """
         return cls(call_timeout_s=timeout_s, connect_s=2 * timeout_s, unreachable_after_s=timeout_s)
 
     def delays(self) -> Iterator[float]:
         """Yield the pauses after failed attempts, in seconds. The iterator does not end.
 
-        By default, the pauses are 0.1, 0.2, 0.4, ... up to 2 s. Each is multiplied by a random
-        factor between 0.5 and 1. The factor spreads out the retries of clients that lost the same
-        node at the same time.
+        By default, the pauses are 0.1, 0.2, 0.4, ... up to 2 s. Each pause is multiplied by a
+        random factor between 0.5 and 1. The factor spreads out the retries of clients that lost the
+        same node at the same time.
         """
         pause = self.first_delay_s
         while True:
@@ -85,7 +85,7 @@ class Channel:
         self._methods: dict[str, Any] = {}
 
     def method(self, procedure: "Procedure") -> Any:
-        """Return the procedure as a function of its request."""
+        """Return a function that sends a request to the procedure."""
         method = self._methods.get(procedure.path)
         if method is None:
             channel = self.channel
@@ -102,7 +102,7 @@ class Connection:
     """A connection to a node, which calls its procedures.
 
     Open the connection inside the event loop that uses it. Name a procedure as
-    `LedgerService/GetObject`, or by its full path if it is outside `sui.rpc.v2`. Pass the fields of
+    `LedgerService/GetObject`, or by its full path if it is not in `sui.rpc.v2`. Pass the fields of
     the request as keyword arguments. If the network has a `chain_id`, the connection rejects
     responses from another chain. Each response is checked because the node behind a URL can be
     replaced at any time.
@@ -144,7 +144,7 @@ class Connection:
             self.open()
 
     async def call(self, name: str, **fields: Any) -> "Message":
-        """Call a procedure, and retry if the node does not respond. Our calls are safe to retry.
+        """Call a procedure, and retry if the node does not respond. All calls are safe to retry.
 
         Raises:
             NexusError: The error of `explain_rpc_error` for the last failure, or `wrong_chain`.
@@ -172,7 +172,7 @@ class Connection:
                 self.stall_timeout.record_response()
                 return response
             await asyncio.sleep(pause)
-        raise AssertionError("pauses have no end")
+        raise AssertionError("the iterator of pauses does not end")
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
         """Yield the frames of a stream until it ends, breaks or stalls. A stream is not retried."""
@@ -205,7 +205,7 @@ class Connection:
 
         is_first = True
         while True:
-            # After its first frame, a subscription may be silent because nothing happens.
+            # After the first frame, a subscription may be silent until an event happens.
             frame = await self._read(call, is_asked=is_first or not is_unbounded)
             if frame is aio.EOF:
                 return
@@ -215,7 +215,7 @@ class Connection:
             yield frame
 
     async def _read(self, call: Any, *, is_asked: bool) -> Any:
-        """Read the next frame. `is_asked` means that the node must send one now.
+        """Read the next frame. If `is_asked` is True, the node must send a frame now.
 
         Raises:
             RpcError: The call failed.
@@ -260,12 +260,12 @@ class Connection:
             return response
 
     def _check_hope(self) -> None:
-        """Raise `node_unreachable` if the node has already been silent too long."""
+        """Raise `node_unreachable` if the stall timeout of the node is exceeded."""
         if self.stall_timeout.is_exceeded:
             raise self._explain(TimeoutError())
 
     def _fail(self, asked_at: float, error: "RpcError | TimeoutError") -> None:
-        """Record a failure. If the node has been silent too long, close all retired channels."""
+        """Record a failure. If the stall timeout is exceeded, close all retired channels."""
         if isinstance(error, TimeoutError):
             self.stall_timeout.record_failure(asked_at)
         else:
@@ -294,7 +294,7 @@ class Connection:
         return explained
 
     def _check_chain(self, metadata: Iterable[tuple[str, Any]]) -> None:
-        """Raise `wrong_chain` if the response headers name another chain."""
+        """Raise `wrong_chain` if the response headers contain the ID of another chain."""
         if self.chain_id is None:
             return
         for name, value in metadata:
@@ -334,7 +334,7 @@ class Connection:
         """Open a new channel for later calls because a call on `line` timed out.
 
         The node may be behind a proxy that accepts calls and loses them. Other pending calls may
-        still succeed. So the old channel is closed only after they end.
+        still succeed, so the old channel is closed only after these calls end.
         """
         if line is self._line:
             self._retired.add(line)
@@ -370,7 +370,7 @@ def check_chain(url: str, found: str, expected: str) -> None:
 
 
 def _find_procedure(name: str) -> "Procedure":
-    """Return the procedure with a short name such as `LedgerService/GetObject`, or a full path."""
+    """Return the procedure with a name such as `LedgerService/GetObject` or with a full path."""
     from nexus_tools.sui.rpc import SUI_PACKAGE, load_messages  # noqa: PLC0415 - not needed to start
 
     path = name if name.startswith("/") else f"/{SUI_PACKAGE}.{name}"
@@ -386,12 +386,12 @@ def _closed() -> NexusError:
     return UsageError(
         "client_closed",
         "the client is not open",
-        hint="Open it with `async with SuiClient(...) as client:`.",
+        hint="Open the client with `async with SuiClient(...) as client:`.",
     )
 
 
 def _renewed() -> "RpcError":
-    """Return the transient error of a call whose channel was replaced, which is then retried."""
+    """Return the error of a call whose channel was replaced. The call is then retried."""
     from grpc import StatusCode, aio  # noqa: PLC0415 - already loaded by the connection
 
     metadata = aio.Metadata()

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 _TRANSIENT = ("UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED")
 
-# The prefix of a gRPC message before its cause, which is the end of `failed to connect to all
-# addresses; last error: UNKNOWN: ipv4:127.0.0.1:9000: connect: Connection refused (111)`.
+# The prefix of a gRPC message, up to the cause of the error. An example of a message is `failed to
+# connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:9000: connect: Connection refused
+# (111)`.
 _WAY = re.compile(r"^.*last error: ([A-Z_]+: )?(ipv[46]:\S+: )?", re.DOTALL)
 
 
 class UnsupportedByNodeError(UnreachableError):
-    """The node does not offer the called method, or does not store the necessary data."""
+    """An error of a node that does not offer a method, or does not store the necessary data."""
 
 
 def is_transient(error: "RpcError") -> bool:
@@ -34,7 +35,7 @@ def is_transient(error: "RpcError") -> bool:
 def explain_rpc_error(error: "RpcError | TimeoutError", url: str, timeout_s: float) -> NexusError:
     """Return a readable error for a failed call to the node at `url`.
 
-    `timeout_s` was its time limit.
+    `timeout_s` was the time limit of the call.
     """
     if isinstance(error, TimeoutError) or error.code().name == "DEADLINE_EXCEEDED":
         return _unreachable(url, f"no response within {timeout_s:g} s", timeout_s=timeout_s)
@@ -66,7 +67,7 @@ def _not_found(_: str, error: "RpcError") -> NexusError:
 def _unsupported(url: str, error: "RpcError") -> NexusError:
     return UnsupportedByNodeError(
         "node_unsupported",
-        f"the node at {url} does not support this: {error.details()}",
+        f"the node at {url} does not support the request: {error.details()}",
         hint="Use another node.",
         details=_details(error),
     )
@@ -75,7 +76,7 @@ def _unsupported(url: str, error: "RpcError") -> NexusError:
 def _not_allowed(url: str, error: "RpcError") -> NexusError:
     return NotAllowedError(
         "node_refused_access",
-        f"the node at {url} refuses access: {error.details()}",
+        f"the node at {url} denied access: {error.details()}",
         hint="Check whether the provider requires a key in the URL.",
         details=_details(error),
     )
@@ -84,7 +85,7 @@ def _not_allowed(url: str, error: "RpcError") -> NexusError:
 def _refused(_: str, error: "RpcError") -> NexusError:
     return RefusedOnChainError(
         "refused_by_node",
-        f"the node refuses the request: {error.details()}",
+        f"the node refused the request: {error.details()}",
         details=_details(error),
     )
 
@@ -99,7 +100,7 @@ def _reason(error: "RpcError") -> str:
 
 _BY_STATUS: dict[str, Callable[[str, "RpcError"], NexusError]] = {
     "UNAVAILABLE": lambda url, error: _unreachable(url, _reason(error)),
-    "CANCELLED": lambda url, _: _unreachable(url, "it closed the connection"),
+    "CANCELLED": lambda url, _: _unreachable(url, "the node closed the connection"),
     "UNKNOWN": lambda url, error: _unreachable(url, _reason(error)),
     "INTERNAL": lambda url, error: _unreachable(url, _reason(error)),
     "RESOURCE_EXHAUSTED": _busy,

@@ -1,13 +1,14 @@
 """Event following: delivery of each matching event exactly once, in order, despite disconnections.
 
 A subscription starts at the newest checkpoint and cannot be resumed. The list of past events can be
-resumed, but lags behind. So a follower first reads the list to its end, and subscribes. The
-follower reads the list again until the list covers the start of the subscription. Then the follower
-continues with the subscription. The position (checkpoint, transaction, event) shows which events
-were delivered before. If a node has no event index, the follower reads whole checkpoints.
+resumed, but lags behind the chain. Therefore, a follower first reads the list to its end, and then
+subscribes. The follower reads the list again until the list covers the start of the subscription.
+Then the follower continues with the subscription. The follower skips events that it has already
+delivered by comparing positions (checkpoint, transaction, event). If a node does not have an event
+index, the follower reads whole checkpoints.
 
 The node may be rolled back during a disconnection, or after a cursor was stored. Positions do not
-show that. So the follower reads the last delivered events again and compares them.
+show a rollback. Therefore, the follower reads the last delivered events again and compares them.
 """
 
 import asyncio
@@ -40,16 +41,16 @@ async def follow_events(
     timestamps: bool = False,
     interrupted: Interrupted = lambda _: None,
 ) -> AsyncGenerator[Item, None]:
-    """Yield the events after `cursor`, or from now on without a cursor. The iterator does not end.
+    """Yield the events after `cursor`, or only new events if `cursor` is None.
 
-    After you process an item, store `item.cursor`, and pass it when you start again. Then no event
-    is lost or repeated. A `Progress` item means that no event matched up to its position. With
-    `timestamps`, each event has the time of its checkpoint, unless the node has pruned the
-    checkpoint.
+    The iterator does not end. After you process an item, store `item.cursor`. Pass the stored
+    cursor when you restart, so that events are neither lost nor repeated. A `Progress` item means
+    that no further event matches up to the item's position. If `timestamps` is True, each event has
+    the time of its checkpoint, unless the node has pruned the checkpoint.
 
-    The node may be unreachable for as long as the client's `RetryPolicy` allows. `interrupted`
-    receives the error of each failed attempt. When the next item arrives, the node is reachable
-    again. If you leave the iterator early, close it with `contextlib.aclosing`.
+    The client's `RetryPolicy` limits how long the node may be unreachable. `interrupted` receives
+    the error of each failed attempt. When the next item arrives, the node is reachable again. If
+    you leave the iterator early, close it with `contextlib.aclosing`.
 
     Raises:
         NotFoundError: `chain_rolled_back` if delivered events, or the cursor, are no longer on the
@@ -72,7 +73,7 @@ async def follow_events(
 async def past_events(
     client: SuiClient, event_filter: EventFilter, after: Cursor | None = None
 ) -> AsyncGenerator[EventRecord, None]:
-    """Yield the events from `after`, or from the start of the chain, up to now.
+    """Yield the events from `after`, or from the first event, up to the newest event.
 
     Raises the errors of `follow_events`.
     """
@@ -96,7 +97,7 @@ async def _time_of(client: SuiClient, checkpoint: int) -> int | None:
             if client.connection.stall_timeout.is_exceeded:
                 raise
             await asyncio.sleep(pause)
-    raise AssertionError("there is always another pause")
+    raise AssertionError("the iterator of pauses does not end")
 
 
 class _Follower:
@@ -169,8 +170,8 @@ class _Follower:
     async def _catch_up(self, until: int | None) -> AsyncGenerator[Item, None]:
         """Yield the events since the cursor, until the list covers the checkpoint `until`.
 
-        Without `until`, read once to the end of the list. If the stream broke, read the last
-        delivered events again, and check that they have not changed.
+        If `until` is None, read once to the end of the list. If the stream broke, also read the
+        last delivered events again, and check that they have not changed.
         """
         pauses = self._connection.retry_policy.delays()
         reached = self._cursor
@@ -189,11 +190,11 @@ class _Follower:
             await asyncio.sleep(next(pauses))  # the list of events lags behind the stream
 
     def _advance(self, item: Item) -> tuple[Any, ...]:
-        """Record the position of an item. Return the item, or nothing if it is not new."""
+        """Record the position of an item. Return a tuple with the item, or () if it is not new."""
         cursor = self._cursor
         if cursor is not None and item.cursor.position <= cursor.position:
-            # The item is not new. But keep the node's own cursor for this position, because it
-            # makes the next list request faster.
+            # The item is not new. Store only the node's own cursor for this position, which makes
+            # the next list request faster.
             if item.cursor.position == cursor.position and item.cursor.token is not None:
                 self._cursor = replace(item.cursor, mark=cursor.mark)
             return ()
@@ -202,7 +203,7 @@ class _Follower:
 
 
 def _covered(first: Item) -> int:
-    """Return the last checkpoint before a stream, given the stream's first item."""
+    """Return the last checkpoint before the start of a stream, given the stream's first item."""
     return first.cursor.checkpoint if isinstance(first, Progress) else first.checkpoint - 1
 
 

@@ -1,4 +1,4 @@
-"""Event sources: the event index of a node, or its checkpoints if it has no index."""
+"""Event sources: the event index of a node, or its checkpoints if it does not have an index."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
@@ -23,10 +23,10 @@ class Source(Protocol):
     """A source of past and live events."""
 
     def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
-        """Yield the events after a position, then at least one `Progress`."""
+        """Yield the events after a position, and then at least one `Progress` item."""
 
     def live(self) -> AsyncGenerator[Item, None]:
-        """Yield a `Progress` with the position where the stream starts, and then live events."""
+        """Yield a `Progress` item with the start position of the stream, and then live events."""
 
 
 # --- An index of events: `ListEvents` and `SubscribeEvents`
@@ -44,16 +44,16 @@ _EVENT_FIELDS = (
 )
 
 LIST_LIMIT = 1_000
-"""The number of events per list request. Nodes may return fewer."""
+"""The number of events per list request. Nodes may return fewer events."""
 
 
 _ITEM_LIMIT, _SCAN_LIMIT = 1, 2
 _THERE_IS_MORE = (_ITEM_LIMIT, _SCAN_LIMIT)
-"""The reasons that a list response ends early, as numbers of `QueryEndReason`."""
+"""The values of `QueryEndReason` for a list response that ends early because of a limit."""
 
 
 class IndexEventSource:
-    """A source of events that the node filters, by `ListEvents` and `SubscribeEvents`."""
+    """A source that uses the node's event index, by `ListEvents` and `SubscribeEvents`."""
 
     def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
         self._connection = connection
@@ -62,7 +62,7 @@ class IndexEventSource:
     async def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
         """Yield the indexed events after a position.
 
-        The source sends list requests until it has all events.
+        The source sends list requests until it has read all events.
         """
         token, start = after.token, after.checkpoint
         while True:
@@ -88,7 +88,7 @@ class IndexEventSource:
         )
 
     async def live(self) -> AsyncGenerator[Item, None]:
-        """Yield a `Progress` with the newest position, and then live events."""
+        """Yield a `Progress` item with the newest position, and then live events."""
         frames = self._connection.stream(
             "SubscriptionService/SubscribeEvents",
             read_mask=mask(*_EVENT_FIELDS),
@@ -101,7 +101,7 @@ class IndexEventSource:
 
 
 def _items(frame: Any) -> tuple[Item, ...]:
-    """Return the items of a frame: its event, if any, and then its progress, if any."""
+    """Return the items of a frame: an event, if any, followed by a `Progress` item, if any."""
     watermark = frame.watermark
     token = watermark.cursor if watermark.HasField("cursor") else None
     items: tuple[Item, ...] = ()
@@ -120,14 +120,14 @@ _PARALLEL_READS = 16
 
 
 class CheckpointEventSource:
-    """A source of events that the client filters from the checkpoints that the node still has."""
+    """A source that reads whole checkpoints, from which the client filters the events."""
 
     def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
         self._connection = connection
         self._filter = event_filter
 
     async def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
-        """Yield the events of the checkpoints from that of `after` to the newest."""
+        """Yield the events of all checkpoints, from the checkpoint of `after` to the newest."""
         numbers = range(after.checkpoint, await self._tip() + 1)
         for start in range(0, len(numbers), _PARALLEL_READS):
             reads = map(self._read, numbers[start : start + _PARALLEL_READS])
@@ -138,7 +138,7 @@ class CheckpointEventSource:
     async def live(self) -> AsyncGenerator[Item, None]:
         """Yield live events.
 
-        The first checkpoint yields only a `Progress` with the stream's start.
+        The first item is a `Progress` item with the start position of the stream.
         """
         is_started = False
         frames = self._connection.stream(
@@ -168,7 +168,7 @@ class CheckpointEventSource:
             raise NotFoundError(
                 "history_missing",
                 f"the node no longer has checkpoint {sequence_number}, so events are missing",
-                hint="Use a node with a longer history, or start again from now.",
+                hint="Use a node with a longer history, or follow only new events.",
                 details=error.details,
             ) from error
         return response.checkpoint

@@ -15,16 +15,17 @@ from nexus_tools.sui.types.event import Event
 from nexus_tools.sui.types.type_tag import parse_struct_tag
 
 _LAST = 2**63
-"""An index that is larger than any index of a transaction or an event."""
+"""An index that is larger than the index of any transaction or event."""
 
 Position = tuple[int, int, int]
 
 
 class EventFilter(Struct, frozen=True):
-    """A filter for events whose types `package` first defined, optionally in one of `modules`.
+    """A filter for events by the package version that first defined their types.
 
-    With `names`, the event's struct must have one of these names. After an upgrade, existing types
-    keep the ID of the version that defined them. `a | b` accepts events that `a` or `b` accepts.
+    If `modules` is not empty, the type must be in one of these modules. If `names` is not empty,
+    the struct must have one of these names. An upgrade does not change the package ID in existing
+    types. `a | b` accepts events that `a` or `b` accepts.
     """
 
     package: Address
@@ -35,7 +36,7 @@ class EventFilter(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.names and not self.modules:
             raise ValidationError(
-                "event_filter_invalid", "expected modules for the event names, got none"
+                "event_filter_invalid", "expected at least one module for the event names, got none"
             )
 
     def __or__(self, other: "EventFilter") -> "EventFilter":
@@ -54,14 +55,14 @@ class EventFilter(Struct, frozen=True):
         )
 
     def message(self) -> dict[str, Any]:
-        """Return the filter as fields of a request message, with one alternative for each type."""
+        """Return the filter for a request message, with one term for each accepted type."""
         types = [name for other in (self, *self.others) for name in other.types()]
         return {"terms": [{"literals": [{"event_type": {"event_type": name}}]} for name in types]}
 
     def types(self) -> list[str]:
-        """Return the filter's own types as names of packages, modules or structs.
+        """Return the names of packages, modules or structs that this filter accepts.
 
-        The types of `others` are not included.
+        The result does not include the types of `others`.
         """
         types = [str(self.package)]
         if self.modules:
@@ -85,17 +86,17 @@ class Mark(Struct, frozen=True):
 
     @property
     def is_checkpoint(self) -> bool:
-        """Whether the digest is that of a checkpoint, so it covers the whole chain before."""
+        """Whether the digest is that of a checkpoint, which covers all earlier checkpoints."""
         return self.transaction == _LAST
 
 
 class Cursor(Struct, frozen=True):
-    """The position, inclusive, up to which events were followed.
+    """The position (inclusive) up to which a follower has read events.
 
     `token` is the node's own cursor. The token only makes resuming faster, because the position
     alone is valid at every node of the chain. `mark` is the last known mark before the position.
-    With the mark, a follower that resumes here detects whether the chain was rolled back in the
-    meantime.
+    With the mark, a follower that resumes from the cursor detects whether the chain was rolled back
+    in the meantime.
     """
 
     checkpoint: int
@@ -144,10 +145,11 @@ class Cursor(Struct, frozen=True):
         return replace(self, token=None)
 
     def at_mark(self) -> "Cursor":
-        """Return the cursor to resume from.
+        """Return the cursor from which a follower resumes.
 
-        The result has the position of this cursor or, if it is earlier, of the mark. No matching
-        event was between these positions. So an event that is there now is new.
+        The result is at the position of this cursor or of the mark, whichever is earlier. No
+        matching event was between the two positions, so an event between them proves a change of
+        the chain.
         """
         if self.mark is None:
             return self
@@ -171,7 +173,7 @@ class EventRecord(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """An item that says that no further event matched up to its cursor. Store the cursor."""
+    """A report that no further event matches up to `cursor`. Store the cursor."""
 
     cursor: Cursor
 

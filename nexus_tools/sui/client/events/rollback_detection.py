@@ -1,15 +1,15 @@
 """Rollback detection: the check that a node still has the chain that a follower has read.
 
-The height of the chain is not enough. A rolled-back node may have passed its old height before the
-follower queries it again. Therefore, the follower regularly records the digest of a checkpoint as a
-*mark*. The follower also records each event since the last mark. When the follower opens the event
-stream again, the node must still have the mark. The node must also have exactly the recorded events
-between the mark and the last position.
+The height of the chain is not sufficient for the check. After a rollback, a node may exceed its old
+height before the follower queries the node again. Therefore, the follower regularly records the
+digest of a checkpoint as a *mark*. The follower also records each event since the last mark. When
+the follower opens the event stream again, the node must still have the mark. The node must also
+have exactly the recorded events between the mark and the last position.
 
 For example, the follower has marks at the checkpoints 10 and 12, and has read events up to 15. The
-node was rolled back and is now at 20. If it was rolled back to 11, its checkpoint 12 has another
-digest. If it was rolled back to 13, either an event of 14 or 15 is missing or new, or no matching
-event has changed.
+node was rolled back and is now at 20. If the node was rolled back to 11, its checkpoint 12 has
+another digest. If the node was rolled back to 13, an event of the checkpoints 14 or 15 is missing
+or new, unless no matching event has changed.
 
 A cursor contains the last event or mark. A follower that starts with the cursor can therefore
 detect a rollback that happened while no follower was running.
@@ -30,7 +30,7 @@ CHAIN_ROLLED_BACK = "chain_rolled_back"
 """The error code of a detected rollback."""
 
 _MARKS = 600
-# Bound the recorded events, because thousands of past events may precede the first mark.
+# The number of recorded events is limited because the first mark may follow thousands of events.
 _EVENTS = 1_000
 
 
@@ -61,7 +61,7 @@ class RollbackDetector:
     def advance(self, item: Item) -> Mark | None:
         """Record an item that the caller receives, and return the last mark before it.
 
-        From now on, a change of the chain before the item counts as a rollback.
+        After this call, a change of the chain before the item counts as a rollback.
         """
         if self._place is None:
             self._begin(_before(item) if isinstance(item, EventRecord) else item.cursor)
@@ -86,9 +86,9 @@ class RollbackDetector:
     async def mark(self, reached: int) -> None:
         """Record the digest of a checkpoint that the stream has reached, at most once per interval.
 
-        The interval is `mark_interval_s` of the retry policy. The node may be rolled back between
-        the stream's item and this request. The mark is therefore used only after the stream has
-        continued, because a rollback ends the stream.
+        The interval is `mark_interval_s` of the retry policy. The node may be rolled back after it
+        sent the stream's item and before it receives this request. A rollback ends the stream, so
+        the mark is used only after the stream has continued.
         """
         if _now() - self._marked_at < self._connection.retry_policy.mark_interval_s:
             return
@@ -115,7 +115,8 @@ class RollbackDetector:
     async def check(self, reached: Cursor) -> None:
         """Raise `chain_rolled_back` if the node no longer has a mark.
 
-        Raises `node_behind` while the node is behind the position, so the mark cannot be checked.
+        Raises `node_behind` while the node is behind the position, because the mark cannot be
+        checked.
         """
         self._candidate = None
         if not self._marks and not reached.checkpoint:
@@ -128,7 +129,7 @@ class RollbackDetector:
         self._behind_since = None
 
     async def _is_gone(self, height: int) -> bool:
-        """Return whether the node's chain differs at the last mark that is not above its height."""
+        """Return whether the node's chain differs at the last mark that the node has reached."""
         mark = next((mark for mark in reversed(self._marks) if mark.checkpoint <= height), None)
         return mark is not None and await self._has(mark) is False
 
@@ -142,8 +143,8 @@ class RollbackDetector:
             raise await self._went_back(reached)
         raise UnreachableError(
             "node_behind",
-            f"the node at {self._connection.network.url} is at checkpoint {height}, behind"
-            f" checkpoint {reached.checkpoint} that was read before",
+            f"the node at {self._connection.network.url} is at checkpoint {height}, but"
+            f" checkpoint {reached.checkpoint} was read before",
         )
 
     async def _has(self, mark: Mark) -> bool | None:
@@ -168,9 +169,9 @@ class RollbackDetector:
         return response.checkpoint
 
     def rewind(self, reached: Cursor) -> Cursor:
-        """Return the position from which to read the delivered events again.
+        """Return the position from which the follower must read the delivered events again.
 
-        `compare` checks the events.
+        Pass each of these events to `compare`.
         """
         self._missing = dict(self._events)
         return self._place or reached
@@ -178,7 +179,7 @@ class RollbackDetector:
     async def compare(self, item: Item, reached: Cursor) -> bool:
         """Compare an item with the delivered events.
 
-        Return True once all up to `reached` are checked. Raises `chain_rolled_back`.
+        Return True when all events up to `reached` are checked. Raises `chain_rolled_back`.
         """
         position = item.cursor.position
         is_past = self._place is None or position > self._place.position
@@ -197,12 +198,12 @@ class RollbackDetector:
             CHAIN_ROLLED_BACK,
             f"the node at {url} no longer has the chain that was read up to checkpoint"
             f" {reached.checkpoint}: the chain was rolled back",
-            hint="Discard the events read since then, and start again from an earlier cursor.",
+            hint="Discard the events of removed checkpoints, and restart from an earlier cursor.",
             details={"url": url, "checkpoint": reached.checkpoint, "common": common},
         )
 
     async def _common(self, height: int) -> int:
-        """Return the latest checkpoint up to which the chain is known to be unchanged."""
+        """Return the latest checkpoint of which the follower knows that it has not changed."""
         valid_count, first_missing = 0, len(self._marks)
         while valid_count < first_missing:
             middle = (valid_count + first_missing) // 2
@@ -217,7 +218,7 @@ class RollbackDetector:
 
 
 def _before(record: EventRecord) -> Cursor:
-    """Return the position before the checkpoint of an event."""
+    """Return the position before the checkpoint that contains an event."""
     if not record.checkpoint:
         return Cursor.beginning()
     return Cursor.after_checkpoint(record.checkpoint - 1)

@@ -12,14 +12,14 @@ from nexus_tools.sui.transaction_builder import TransactionBuilder
 MAX_MERGED_COINS = 1_000
 """The maximum number of coins that one transaction merges.
 
-Each takes 75 bytes, and a transaction has at most 128 KiB.
+Each coin takes 75 bytes, and a transaction has at most 128 KiB.
 """
 
 OnMerge = Callable[[Executed, int], None]
 """A callback that receives each transaction that merged coins, and the number of merged coins."""
 
-_MAX_ARGUMENTS = 500  # per command; the protocol allows 511
-_BASE_UNITS, _COIN_UNITS = 10_000, 1_000  # maximum gas of a transaction and of each coin
+_MAX_ARGUMENTS = 500  # Arguments per command. The protocol allows 511.
+_BASE_UNITS, _COIN_UNITS = 10_000, 1_000  # Maximum gas of a transaction and of each coin.
 
 _log = get_logger(__name__)
 
@@ -57,11 +57,11 @@ def log_merge(executed: Executed, count: int) -> None:
 
 
 def too_many_coins_error(required: int | None, available: int) -> InsufficientFundsError:
-    """Return the error for a wallet whose SUI is in more coins than one transaction can use."""
+    """Return the error for a wallet whose SUI is in too many coins for one transaction."""
     error = InsufficientFundsError(required, available)
     error.message = (
-        f"the wallet has enough SUI, but in too many coins: one transaction can use at most"
+        f"the wallet has enough SUI, but it is in too many coins: one transaction can use at most"
         f" {MAX_PAYMENT_COINS} coins, and the largest of them contain {sui(available)}"
     )
-    error.hint = "Merge them with `nexus-tools wallet merge` or `SuiClient.merge_coins`."
+    error.hint = "Merge the coins with `nexus-tools wallet merge` or `SuiClient.merge_coins`."
     return error

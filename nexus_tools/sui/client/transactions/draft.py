@@ -1,4 +1,4 @@
-"""The draft of a transaction, which has no gas data yet, and the check of its payment."""
+"""The draft of a transaction, which does not have gas data yet, and the check of its payment."""
 
 from msgspec import Struct
 
@@ -15,8 +15,8 @@ from nexus_tools.sui.types.transaction import ProgrammableTransaction
 class Draft(Struct, frozen=True):
     """A transaction without its gas data.
 
-    `withdrawn` is the maximum MIST that the commands take from the gas coin, or None if it is
-    unknown.
+    `withdrawn` is the maximum amount, in MIST, that the commands take from the gas coin. If the
+    maximum is unknown, `withdrawn` is None.
     """
 
     kind: ProgrammableTransaction
@@ -27,7 +27,7 @@ class Draft(Struct, frozen=True):
 
 
 class OutdatedError(Exception):
-    """An object, the epoch or a balance has changed, so the transaction has to be built again."""
+    """A change of an object, the epoch or a balance, so the transaction must be built again."""
 
     def __init__(self, refusal: NexusError) -> None:
         super().__init__(str(refusal))
@@ -37,9 +37,9 @@ class OutdatedError(Exception):
 def check_payment(draft: Draft, payment: Payment, simulated: SimulatedTransaction) -> None:
     """Raise `InsufficientFundsError` if the payment does not cover the commands and the gas budget.
 
-    The budget of the simulation was the payment minus the amount that the commands take. With a
-    larger budget, a command would find too little in the gas coin. The transaction would then fail
-    on chain, and its gas would be charged.
+    The budget of the simulation was the payment minus the amount that the commands take. If the
+    budget were larger, the gas coin would not contain enough for the commands. The transaction
+    would then fail on chain, and its gas would be charged.
     """
     available = payment.total
     withdrawn = draft.withdrawn or 0

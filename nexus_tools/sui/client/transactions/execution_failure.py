@@ -29,8 +29,8 @@ _MAX_VALUE = 1_000
 def parse_clever_error(message: Any) -> "CleverError | None":
     """Parse the details of an `#[error]` abort from a `sui.rpc.v2.TransactionEffects` message.
 
-    The node reads the details from the bytecode, because the BCS effects do not contain them.
-    Returns None if the node reports no details, or if the transaction did not abort.
+    The node reads these details from the bytecode, because the BCS effects do not contain them.
+    Returns None if the node did not report details, or if the transaction did not abort.
     """
     abort = message.status.error.abort
     if not abort.HasField("clever_error"):
@@ -50,14 +50,15 @@ def parse_clever_error(message: Any) -> "CleverError | None":
 def raise_for_status(
     effects: TransactionEffects, clever: "CleverError | None", digest: Digest | None = None
 ) -> None:
-    """Raise `RefusedOnChainError` if the effects say that the transaction failed.
+    """Raise `RefusedOnChainError` if the effects are those of a failed transaction.
 
-    An abort has the code `move_abort` and the details `package`, `module`, `function`, `abort` and
-    `abort_code`. `abort_code` is the number in the effects. `abort` is the code inside a clever
-    error's number, if it has one, or else it is equal to `abort_code`. For an `#[error]`, the
-    details also contain the `constant`, its `value` (the message) and the `line` that the node
-    reports. Any other failure has the code of its `ErrorKind` in lower case. For an executed
-    transaction, the details also contain its `digest`, and its cost as `gas_mist`.
+    The error for an abort has the code `move_abort` and the details `package`, `module`,
+    `function`, `abort` and `abort_code`. `abort_code` is the abort code in the effects. `abort` is
+    the code inside a clever error's abort code, if any. Otherwise, `abort` is equal to
+    `abort_code`. For an `#[error]`, the details also contain the `constant`, its `value` (the
+    message) and the `line` that the node reports. The code of any other error is the failure's
+    `ErrorKind` in lower case. For an executed transaction, the details also contain its `digest`,
+    and its cost as `gas_mist`.
     """
     if not isinstance(effects.status, ExecutionFailure):
         return
@@ -70,7 +71,7 @@ def raise_for_status(
     position = "" if command is None else f" in command {command}"
     raise RefusedOnChainError(
         error.kind.name.lower(),
-        f"the chain refuses the transaction{position}: {_words(error)}",
+        f"the chain refused the transaction{position}: {_words(error)}",
         hint=_HINTS.get(error.kind, ""),
         details=details,
     )
@@ -82,8 +83,8 @@ async def explain_refusals(
 ) -> AsyncGenerator[None, None]:
     """Add the reason to the error if the chain refuses a transaction with these commands.
 
-    Raises `address_balances_unsupported` if the chain refuses a deposit because it does not support
-    address balances.
+    Raises `address_balances_unsupported` if the chain refuses a deposit because the chain does not
+    support address balances.
     """
     try:
         yield
@@ -101,10 +102,10 @@ async def explain_refusals(
 
 @contextmanager
 def name_uncertain_transaction(digest: Digest) -> Iterator[None]:
-    """Add the transaction's digest to each error after which its execution is uncertain.
+    """Add the digest to an error after which the execution of the transaction is uncertain.
 
-    A refusal is certain, so its error stays unchanged. A `CancelledError` gets a note with the
-    digest.
+    After a refusal, the transaction was certainly not executed, so the error is not changed. The
+    digest is added to a `CancelledError` as a note.
     """
     try:
         yield
@@ -119,18 +120,18 @@ def name_uncertain_transaction(digest: Digest) -> Iterator[None]:
 
 
 def add_uncertain_transactions(error: NexusError, digests: Sequence[Digest]) -> None:
-    """Add transactions to an error, because the network may have executed one of them."""
+    """Add the digests of transactions that the network may have executed to an error."""
     error.details["digest"] = str(digests[-1])
     error.hint = is_uncertain(digests)
 
 
 def is_uncertain(digests: Sequence[Digest]) -> str:
-    """Return a hint that says that the network may have executed one of these transactions."""
+    """Return a hint to check whether the network has executed one of these transactions."""
     names = " or ".join(map(str, digests))
     commands = " and ".join(f"`nexus-tools network transaction {digest}`" for digest in digests)
     return (
         f"the transaction {names} may have been executed: look it up with {commands}"
-        " before you send another"
+        " before you send another transaction"
     )
 
 
@@ -190,10 +191,10 @@ def _words(error: ExecutionError) -> str:
 
 
 _HINTS = {
-    ErrorKind.INSUFFICIENT_GAS: "Omit the budget to have it estimated, or increase it.",
+    ErrorKind.INSUFFICIENT_GAS: "Increase the budget, or omit the budget so that it is estimated.",
     ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR: (
-        "Find the reason on a localnet: `nexus-tools localnet trace DIGEST`, or for a transaction"
-        " that was not sent `nexus-tools localnet trace --simulate FILE`."
+        "To find the reason on a localnet, run `nexus-tools localnet trace DIGEST`. If the"
+        " transaction was not sent, run `nexus-tools localnet trace --simulate FILE`."
     ),
-    ErrorKind.INSUFFICIENT_COIN_BALANCE: "Use at most the coin's balance.",
+    ErrorKind.INSUFFICIENT_COIN_BALANCE: "Use an amount that does not exceed the coin's balance.",
 }

@@ -1,8 +1,8 @@
 """The resolution of object IDs to transaction inputs, which need the owner and newest version.
 
-A cache has the known owners and versions. The version at which an object was shared never changes.
-The version of an owned object changes with every transaction that uses the object, and the effects
-report the new version.
+A cache contains the owners and versions that are known. The version at which an object was shared
+never changes. The version of an owned object changes with every transaction that uses the object,
+and the effects report the new version.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ from nexus_tools.sui.types.transaction import (
 )
 
 MAX_CACHED_OBJECTS = 10_000
-"""The maximum number of cached objects. The cache drops the oldest ones when it is full."""
+"""The maximum number of cached objects. A full cache drops its oldest objects."""
 
 
 class ObjectCache:
@@ -47,7 +47,7 @@ class ObjectCache:
         return self._known[object_id]
 
     def latest(self, owner: Owner, reference: ObjectReference) -> tuple[Owner, ObjectReference]:
-        """Return the newer of the given state and the cached state of an object."""
+        """Return the given or the cached state of an object, whichever is newer."""
         cached = self._known.get(reference.object_id)
         is_newer = cached is not None and cached[1].version > reference.version
         return cached if cached is not None and is_newer else (owner, reference)
@@ -67,10 +67,10 @@ class ObjectCache:
         self.add(value.owner, value.reference())
 
     def add_shared(self, values: Iterable[Object | None]) -> None:
-        """Cache the shared objects among objects that were read for their contents.
+        """Cache the owners and versions of the shared objects in `values`.
 
-        Other objects are not cached, because their owner and version may change before they are
-        used.
+        Other objects are not cached, because their owners and versions may change before the
+        objects are used.
         """
         for value in values:
             if value is not None and isinstance(value.owner, Shared):
@@ -88,7 +88,7 @@ class ObjectCache:
                 self._known.pop(object_id, None)
 
     def forget(self, object_ids: Iterable[Address]) -> None:
-        """Drop objects from the cache, so that they are read again before use."""
+        """Remove objects from the cache, so that they are read again before they are used."""
         for object_id in object_ids:
             self._known.pop(object_id, None)
 
@@ -99,14 +99,14 @@ async def resolve(
     builder: TransactionBuilder,
     sender: Address | None,
 ) -> dict[Address, ObjectArgument]:
-    """Return the inputs for the objects that the builder has only the ID of.
+    """Return the inputs for the builder's objects of which only the ID is known.
 
     Raises:
         NexusError: `object_unknown`, `object_is_a_field`, or `object_not_owned` if another account
             than `sender` owns an object. If `sender` is None, any owner is accepted.
     """
     unresolved = builder.unresolved()
-    # Adding objects to the cache may evict others, so first copy the cached states.
+    # Copy the cached states first, because adding objects to the cache may evict other objects.
     states = {
         value.object_id: known[value.object_id] for value in unresolved if value.object_id in known
     }
@@ -150,8 +150,8 @@ def _argument(
     if isinstance(owner, ObjectOwner):
         raise ValidationError(
             "object_is_a_field",
-            f"{wanted.object_id} is a field of {owner.parent}",
-            hint="Pass the object that contains the field.",
+            f"the object {wanted.object_id} is a dynamic field of {owner.parent}",
+            hint="Pass the parent object instead of the field.",
         )
     # The object was sent to another input object, so the transaction receives it from that object.
     if isinstance(owner, AddressOwner) and owner.address in known:

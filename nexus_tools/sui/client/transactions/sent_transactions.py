@@ -1,9 +1,9 @@
-"""Sent transactions: their outcome, and the proof that a transaction can never be executed.
+"""Sent transactions: their outcomes, and proofs that a transaction can never be executed.
 
-A call may sign several transactions, one per attempt. The call signs another transaction only if
-the network can execute at most one of them. A dishonest node cannot forge the proof for that. The
-digest of an object covers the digest of the transaction that wrote it, and the client computes both
-digests from bytes.
+A call may make several attempts, and sign one transaction per attempt. The call signs another
+transaction only if the network can execute at most one of its transactions. A dishonest node cannot
+forge the proof that only one transaction can be executed. The digest of an object covers the digest
+of the transaction that wrote it, and the client computes both digests from bytes.
 """
 
 import asyncio
@@ -50,8 +50,8 @@ class SentTransaction(Struct, frozen=True):
 def owned_references(data: TransactionData) -> frozenset[ObjectReference]:
     """Return the versions of a transaction's owned input objects and gas coins.
 
-    Received objects are excluded. Reservations of an address balance are excluded because they are
-    not objects.
+    The result excludes received objects. Reservations of an address balance are excluded because
+    they are not objects.
     """
     inputs = data.kind.inputs if isinstance(data.kind, ProgrammableTransaction) else ()
     objects = (input_.reference for input_ in inputs if isinstance(input_, OwnedObject))
@@ -65,8 +65,8 @@ def owned_references(data: TransactionData) -> frozenset[ObjectReference]:
 async def find_executed(connection: Connection, sent: SentTransaction) -> Executed | None:
     """Return a sent transaction if it was executed, or None if the node does not know it.
 
-    Retry while an object shows that the transaction was executed, because a node may publish a
-    transaction later than its objects.
+    If an object shows that the transaction was executed, retry until the node returns the
+    transaction, because a node may publish a transaction later than its objects.
     """
     retry_policy = connection.retry_policy
     for pause in islice(retry_policy.delays(), retry_policy.attempts):
@@ -83,7 +83,7 @@ async def find_executed(connection: Connection, sent: SentTransaction) -> Execut
 async def is_superseded(connection: Connection, sent: SentTransaction) -> bool:
     """Return whether the node proves that another transaction has consumed an input of `sent`.
 
-    If so, the network can never execute `sent`.
+    In this case, the network can never execute `sent`.
     """
     objects = await _read_consumed(connection, sent)
     return await _supersede(connection, sent, [value.reference() for value in objects])
@@ -92,14 +92,14 @@ async def is_superseded(connection: Connection, sent: SentTransaction) -> bool:
 async def require_excluded(
     connection: Connection, sent: SentTransaction, references: Collection[ObjectReference]
 ) -> None:
-    """Raise `node_unreachable` unless a new transaction with `references` excludes `sent`.
+    """Raise `node_unreachable` unless a new transaction with `references` conflicts with `sent`.
 
     The new transaction excludes `sent` if both consume the same version of an object. The new
     transaction also excludes `sent` if its references result from another transaction that consumed
     an input of `sent`.
     """
     if sent.consumed.isdisjoint(references) and not await _supersede(connection, sent, references):
-        reason = "its inputs do not conflict with those of the earlier transaction"
+        reason = "its inputs do not conflict with the inputs of the earlier transaction"
         raise _not_repeated(reason, sent.digest)
 
 
@@ -107,15 +107,15 @@ async def require_excluded(
 async def name_uncertain_transactions(
     connection: Connection, sent: Sequence[SentTransaction]
 ) -> AsyncGenerator[None, None]:
-    """Add the transactions of a call to its error, except those known to be superseded.
+    """Add the digests of a call's transactions, except superseded transactions, to its error.
 
-    A `CancelledError` gets a note with their digests. If another error is raised while an earlier
-    transaction may still be executed, raises `node_unreachable`.
+    The digests are added to a `CancelledError` as a note. Raises `node_unreachable` if another
+    error is raised while an earlier transaction may still be executed.
     """
     try:
         yield
     except NexusError as error:
-        if "gas_mist" in error.details:  # one transaction was executed, which excludes the others
+        if "gas_mist" in error.details:  # an executed transaction excludes the others
             raise
         digests = [
             transaction.digest
@@ -137,7 +137,7 @@ async def name_uncertain_transactions(
 
 
 def lost_answer_error(refusal: NexusError) -> UnreachableError:
-    """Return the error for a lost response to a transaction whose retry the node refused."""
+    """Return the error for a refused retry of a transaction after the first response was lost."""
     return UnreachableError(
         "node_unreachable",
         "the node's response was lost, and the node refused the transaction when it was sent"
@@ -150,7 +150,7 @@ def _not_repeated(reason: str, digest: Digest) -> UnreachableError:
     return UnreachableError(
         "node_unreachable",
         "the node refused a transaction, but did not prove that it can never be executed, so the"
-        f" client does not send another: {reason}",
+        f" client does not send another transaction: {reason}",
         details={"digest": str(digest)},
     )
 
@@ -203,7 +203,7 @@ async def _supersede(
 
 
 async def _consumed_by(connection: Connection, digest: Digest) -> frozenset[ObjectReference]:
-    """Return the owned references of a transaction, or none if the node does not provide it."""
+    """Return the owned references of a transaction, or an empty set if the node lacks it."""
     try:
         response = await connection.call(
             "LedgerService/GetTransaction", digest=str(digest), read_mask=mask("transaction.bcs")

@@ -112,10 +112,10 @@ class Attempts:
     async def simulate_unpaid(
         self, builder: TransactionBuilder, source: GasSource
     ) -> tuple[SimulatedTransaction, int, int]:
-        """Simulate a transaction with a gas coin that the node invents.
+        """Simulate a transaction with a mock gas coin that the node provides.
 
-        Returns the simulation, the MIST that the commands take from the gas coin (0 if unknown),
-        and the gas price.
+        Returns the simulation, the amount (MIST) that the commands take from the gas coin (0 if
+        unknown), and the gas price.
         """
         draft = await self.draft(builder, await self.resolve(builder), source)
         data = await self._data(draft, Payment(), MAX_BUDGET_MIST)
@@ -133,7 +133,7 @@ class Attempts:
             payment, budget = await self._priced(draft, payment, budget)
             return await self._data(draft, payment, budget)
         finally:
-            # Forget the coins, because the signer may spend them at any time.
+            # Do not return the coins to the pool, because the signer may spend them at any time.
             await self.purse.release(payment, Payment(reserved=payment.reserved_balance))
 
     async def execute(
@@ -144,10 +144,11 @@ class Attempts:
         sent: list[SentTransaction],
         on_send: OnSend | None = None,
     ) -> Executed:
-        """Send a transaction. Raises `OutdatedError` if it must be built again.
+        """Send a transaction. Raises `OutdatedError` if the transaction must be built again.
 
         `sent` contains the transactions of earlier attempts of the same call. The new transaction
-        is signed only if it excludes all of them. Signed transactions are appended to `sent`.
+        is signed only if it conflicts with all of these transactions. Signed transactions are
+        appended to `sent`.
         """
         arguments = await self.resolve(builder)
         async with self.reserved(owned_ids(arguments)):
@@ -207,8 +208,8 @@ class Attempts:
         target = max_withdrawal + (budget or self._roomy)
         if transfers_gas_coin(draft.kind):
             target = EVERYTHING
-        # A coin that is an input of this or another pending transaction cannot pay for this one,
-        # because that transaction consumes the coin's current version.
+        # A coin that is an input of this or another pending transaction cannot be a gas coin,
+        # because the pending transaction consumes the coin's current version.
         references = (reference.object_id for reference in draft.references)
         return await self.purse.reserve(
             max_withdrawal + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
@@ -239,7 +240,7 @@ class Attempts:
         expiration: Expiration = NoExpiration()
         if payment.reserved:
             chain = await self._chain_id()
-            # `unique` distinguishes transactions, so the nonce of the validity can be constant.
+            # The nonce can be constant, because `unique` makes each transaction different.
             expiration = ValidDuring(epoch.number, epoch.number + 1, None, None, chain, 0)
             if draft.source is GasSource.ANY:
                 reservation = CoinReservation.of(address, SUI, payment.reserved, epoch.number)
@@ -297,11 +298,11 @@ class Attempts:
     async def _executed_before(
         self, sent: SentTransaction, reason: Exception, refusal: NexusError
     ) -> Executed:
-        """Return a refused transaction if the network has executed it nevertheless.
+        """Return a transaction that the network executed although the node refused it.
 
-        An input may have a newer version because this transaction was executed. Raises `reason`.
-        Raises `node_unreachable` if a response was lost and the network may still execute the
-        transaction.
+        The node may have refused the transaction because it was executed and changed the version of
+        its input. Raises `reason` if it was not executed. Raises `node_unreachable` if a response
+        was lost and the network may still execute the transaction.
         """
         transaction = await find_executed(self._connection, sent)
         if transaction is not None:
@@ -324,14 +325,14 @@ class Attempts:
         total = payment.total
         budget = min(MAX_BUDGET_MIST, total - (draft.withdrawn or 0))
         if draft.withdrawn is None:
-            budget = min(budget, total // 2)  # Move code may take the other half from the coin
+            budget = min(budget, total // 2)  # Move code may take the other half of the coin
         data = await self._data(draft, payment, budget)
         return await simulate_transaction(self._connection, data)
 
     async def _reason(self, draft: Draft, payment: Payment, refusal: NexusError) -> Exception:
-        """Return `OutdatedError` if a version, the epoch or a balance changed, or else the refusal.
+        """Return `OutdatedError` if a version, the epoch or a balance changed, or else `refusal`.
 
-        Afterwards, the caches have the current values.
+        After this call, the caches contain the current values.
         """
         references = [*draft.references, *(coin.reference for coin in payment.coins)]
         epoch = await self.epoch.read_again()
@@ -362,7 +363,7 @@ class Attempts:
     async def reserved(self, object_ids: frozenset[Address]) -> AsyncIterator[None]:
         """Reserve objects for one transaction until the block ends.
 
-        Other transactions wait, and do not use these objects as gas.
+        Other transactions that use these objects wait, and do not pay with them.
         """
         async with self._released:
             await self._released.wait_for(lambda: self._busy.isdisjoint(object_ids))

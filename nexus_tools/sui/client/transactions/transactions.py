@@ -38,10 +38,10 @@ _EXECUTED_FIELDS = (
     "checkpoint",
     "timestamp",
 )
-"""The fields to read of an executed transaction.
+"""The fields of an executed transaction that the client requests from the node.
 
 `effects.bcs` contains neither the types of objects nor the details of an `#[error]` abort.
-`effects.status` has those details.
+`effects.status` contains the details of the abort.
 """
 
 _SIMULATED_FIELDS = (
@@ -114,7 +114,7 @@ class Executed(Struct, frozen=True):
 class SignedTransaction(Struct, frozen=True):
     """A transaction's bytes and its signature.
 
-    If they are sent twice, they are executed only once.
+    If you send the same signed transaction twice, the network executes it only once.
     """
 
     transaction: bytes
@@ -125,7 +125,7 @@ class SignedTransaction(Struct, frozen=True):
 class SimulatedTransaction(Struct, frozen=True):
     """The result of a simulation.
 
-    `results` has, for each command, the BCS bytes of its return values.
+    For each command, `results` contains the BCS bytes of the command's return values.
     """
 
     effects: TransactionEffects
@@ -169,7 +169,7 @@ async def simulate_transaction(
 ) -> SimulatedTransaction:
     """Simulate a transaction.
 
-    Without `checks`, it may call any function with any arguments.
+    If `checks` is False, the transaction may call any function with any arguments.
     """
     response = await connection.call(
         "TransactionExecutionService/SimulateTransaction",

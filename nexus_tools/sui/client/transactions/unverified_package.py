@@ -1,8 +1,8 @@
-"""The reason that a network refuses a package whose code does not match its dependencies on chain.
+"""The reason why a network refuses a package that does not match its dependencies on chain.
 
 A node only reports that it cannot verify the package. Usually, the compiler used a newer framework
-than the network has, or other sources of a dependency than the published ones. A comparison of the
-code with the dependencies on chain shows the difference.
+than the network has, or sources of a dependency that differ from the published package. A
+comparison of the code with the dependencies on chain shows the difference.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ class _Difference(NamedTuple):
 async def explain_unverified(
     connection: Connection, commands: Sequence[Command], error: RefusedOnChainError
 ) -> RefusedOnChainError | None:
-    """Return the error of refused commands with the missing and differing declarations.
+    """Return the error with a list of the declarations that are missing or different on chain.
 
     Returns None if the commands were refused for another reason.
     """
@@ -46,8 +46,8 @@ async def explain_unverified(
     return RefusedOnChainError(
         error.code,
         f"{error.message}: {'; '.join((*missing, *differing))}",
-        hint="Compile it with the package versions that the network has and that its dependencies"
-        " were compiled with, or call another function.",
+        hint="Compile the package with the framework of the network and with the published versions"
+        " of its dependencies, or call another function.",
         details=error.details | {"missing": missing, "differing": differing},
     )
 

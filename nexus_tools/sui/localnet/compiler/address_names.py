@@ -1,7 +1,8 @@
 """The renaming of address names that several packages in a dependency graph use.
 
 Sui's compiler resolves address names per package, but its WASM build merges the address names of
-all packages. So packages that share an address name get distinct names first.
+all packages. Therefore, this module first gives distinct names to packages that share an address
+name.
 """
 
 from collections import Counter
@@ -16,7 +17,7 @@ Key = TypeVar("Key")
 
 
 def distinct_names(names: Mapping[Key, str], taken: Collection[str]) -> dict[Key, str]:
-    """Return a unique name that is not in `taken` for each package that shares its name."""
+    """Return a new name, which is not in `taken`, for each package whose name is not unique."""
     shared_names = {name for name, owners in Counter(names.values()).items() if owners > 1}
     free_names = {
         name: (candidate for n in count(1) if (candidate := f"{name}_{n}") not in taken)

@@ -32,7 +32,7 @@ TEST_TIMEOUT_S = 300.0
 # The network whose dependency addresses the compiler uses. The generated manifests have no
 # addresses per network.
 _ENVIRONMENT = "testnet"
-# All dependencies on the framework get one revision, so that the compiler sees one package.
+# All framework dependencies have the same revision, so the compiler treats them as one package.
 _FRAMEWORK_REVISION = "0" * 40
 _ROUNDS_MAX = 64
 
@@ -41,7 +41,7 @@ class BuiltPackage(Struct, frozen=True):
     """A compiled package, with the module files in the compiler's order and the self address 0x0.
 
     `dependencies` are package ids of 32 bytes in the compiler's order. `digest` is the package
-    digest of 32 bytes. `warnings` is the text of the compiler's warnings, or empty.
+    digest of 32 bytes. `warnings` is the text of the compiler's warnings, or an empty string.
     """
 
     modules: tuple[bytes, ...]
@@ -57,11 +57,12 @@ class MoveTestReport(Struct, frozen=True):
     output: str
 
 
-# A folder with the framework's sources, or a map of package addresses to files. Files are a map of
-# paths to texts.
+# A folder with the framework's sources, or a map of package addresses to files. The files of a
+# package are a map of paths to texts.
 Framework = Path | Mapping[bytes, Mapping[str, str]]
 
-# The files of other packages, by the `local` folder in the manifests that refer to them.
+# The files of other packages. The key is the `local` folder with which manifests refer to a
+# package.
 Dependencies = Mapping[str, Mapping[str, str]]
 NO_DEPENDENCIES: Dependencies = MappingProxyType({})
 
@@ -100,7 +101,7 @@ class MoveBuilder:
     def installed(
         cls, cache: Path, *, release: Release | None = None, timeout_s: float = BUILD_TIMEOUT_S
     ) -> Self:
-        """Return the compiler from a cache folder. At the first use, download the compiler.
+        """Return the compiler from a cache folder, and download the compiler if it is missing.
 
         Raises the same errors as `install_builder`.
         """
@@ -114,20 +115,20 @@ class MoveBuilder:
         modes: Sequence[str] = (),
         dependencies: Dependencies = NO_DEPENDENCIES,
     ) -> BuiltPackage:
-        """Compile a package. `sources` maps paths (`Move.toml` and in `sources/`) to texts.
+        """Compile a package. `sources` maps paths (`Move.toml` and files in `sources/`) to texts.
 
         `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`.
         Without the folder, the package is compiled against stubs of the release's bytecode. The
         stubs have their own macros, which behave like the framework's macros but compile to
         different bytes.
 
-        With `modes`, the result includes code with an attribute `mode` for one of them. Modules
-        built with a mode have a magic number that every network rejects. `dependencies` are the
-        packages that the compiler may request in addition to the framework.
+        If `modes` are given, the result includes code that has the attribute `mode` with one of
+        these modes. Modules built with a mode have a magic number that every network rejects.
+        `dependencies` are the packages that the compiler may request in addition to the framework.
 
         Raises:
-            ValidationError: The compiler reports an error. The message has its output, and the hint
-                names items that the framework lacks.
+            ValidationError: The compiler reports an error. The message contains its output, and the
+                hint names items that the framework lacks.
         """
         options = {
             "compileIntent": "dump",
@@ -170,7 +171,7 @@ class MoveBuilder:
         """Run the unit tests in `sources/` and `tests/` of a package in Sui's VM.
 
         The tests require the framework's original sources. If the package does not compile, the
-        report has the errors.
+        report contains the compiler's errors.
 
         Raises:
             ValidationError: The tests do not end within `timeout_s` seconds.
@@ -203,7 +204,7 @@ def _resolve(
     dependency: Callable[[Mapping[str, str]], dict[str, Any]],
     modes: list[str],
 ) -> _ResolvedPackage:
-    """Provide the packages that the compiler requests until it has all of them."""
+    """Provide each package that the compiler requests until all dependencies are resolved."""
     packages: list[dict[str, Any]] = []
     for _ in range(_ROUNDS_MAX):
         request_document = {

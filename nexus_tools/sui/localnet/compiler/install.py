@@ -23,9 +23,9 @@ _NPM_TIMEOUT_S = 120
 
 
 def install_builder(folder: Path) -> Path:
-    """Download the compiler into `folder` unless it is there, and return its `dist` folder.
+    """Download the compiler into `folder` if it is missing, and return its `dist` folder.
 
-    The function runs `npm pack`, which does not execute scripts of the package.
+    The function runs `npm pack`, which does not execute the package's scripts.
 
     Raises:
         NotFoundError: npm is not installed.
@@ -52,7 +52,7 @@ def verified_wasm(dist: Path) -> Path:
         raise NotFoundError(
             "compiler_not_found",
             f"the Move compiler does not exist at {path}",
-            hint="Run `scripts/move build`, which downloads it with npm.",
+            hint="Run `scripts/move build`, which downloads the compiler with npm.",
         )
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if digest != WASM_SHA256:

@@ -35,7 +35,7 @@ _KEY = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*=")
 
 
 class Dependency(Struct, frozen=True):
-    """An entry of `[dependencies]`. `source` has all values of the entry.
+    """An entry of `[dependencies]`. `source` contains all values of the entry.
 
     `assigned` and `aliases` come from the entry's `addr_subst`. `assigned` has values for named
     addresses of the dependency. `aliases` maps names in the importing package to names in the
@@ -65,7 +65,7 @@ class Dependency(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """A parsed manifest. An open address (`_`) is None.
+    """A parsed manifest. An open (unassigned) address, written as `_`, is None.
 
     `settings` are the entries of `[package]` that affect compilation. `published_at` is the id of
     the newest on-chain version of the package. If `has_addresses` is set, the manifest has the
@@ -107,11 +107,11 @@ def framework_folder(source: Mapping[str, Any]) -> str | None:
 def framework_source(source: Mapping[str, Any]) -> dict[str, Any]:
     """Return the dependency entry for a framework package in generated manifests.
 
-    All manifests must have equal entries. If they had different folders or repositories, the
-    compiler would see two packages.
+    All manifests must have equal entries. If the entries had different folders or repositories, the
+    compiler would treat the package as two packages.
     """
     folder = framework_folder(source)
-    if folder is None:  # a `system` package
+    if folder is None:  # the entry has `system` instead of a source
         return dict(source)
     return {"git": _REPOSITORY, "subdir": f"{_PACKAGES}/{folder}", "rev": "framework"}
 
@@ -180,7 +180,7 @@ def _line(text: str, path: tuple[str, ...]) -> str:
 def _addresses(document: Mapping[str, Any], *, for_tests: bool) -> Mapping[str, bytes | None]:
     """Return the named addresses.
 
-    For tests, open addresses have their `dev-addresses` values, if any.
+    For tests, an open address has its value in `dev-addresses`, if that table contains the address.
     """
     addresses: dict[str, bytes | None] = {}
     for table in _tables("addresses", for_tests=for_tests):
@@ -191,9 +191,9 @@ def _addresses(document: Mapping[str, Any], *, for_tests: bool) -> Mapping[str, 
 
 
 def _dependencies(document: Mapping[str, Any], *, for_tests: bool) -> Iterator[Dependency]:
-    """Yield the dependencies without modes.
+    """Yield the dependencies that are not restricted to a mode.
 
-    For tests, also yield dependencies with the test mode.
+    For tests, also yield dependencies that are restricted to the test mode.
     """
     for table in _tables("dependencies", for_tests=for_tests):
         entries = _table(document, (table,))

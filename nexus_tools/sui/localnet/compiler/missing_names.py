@@ -56,18 +56,18 @@ def missing_names_hint(words: str, release: Release, *, for_tests: bool) -> str:
     if release.name == FRAMEWORK_VERSION:
         return (
             f"The Sui framework {release.name} does not have {_listed(names)}. If a newer framework"
-            " does, specify it with --framework-from for the localnet and for the package."
+            " has it, specify it with --framework-from for the localnet and for the package."
         )
     return (
         f"The bytecode of {release.name} does not have {_listed(names)}. Use only macros, method"
-        f" aliases and test-only functions that framework {FRAMEWORK_VERSION} has."
+        f" aliases and test-only functions that exist in framework {FRAMEWORK_VERSION}."
     )
 
 
 def _hint_at_test_names(names: Iterable[str], *, for_tests: bool) -> str:
     if for_tests:
         listing = _listed(names)
-        return f"Run these tests with the Sui CLI: this test runner does not have {listing}."
+        return f"Run these tests with the Sui CLI, because this test runner lacks {listing}."
     return f"Use {_listed(names)} only in code with #[test_only]."
 
 

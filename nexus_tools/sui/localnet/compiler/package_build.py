@@ -24,8 +24,8 @@ from nexus_tools.sui.move_source import is_unpublished, read_modules
 class CompiledPackage(Struct, frozen=True):
     """A compiled package and its sources by path.
 
-    `dependencies` has the dependencies by the names in their manifests. Unpublished packages have
-    temporary addresses.
+    `dependencies` maps the name in each dependency's manifest to the dependency. Unpublished
+    packages have temporary addresses.
     """
 
     built: BuiltPackage
@@ -112,7 +112,7 @@ def _module_names(sources: Mapping[str, str]) -> set[str]:
 
 
 def _equally_named(shared: Mapping[str, Sequence[str]]) -> ValidationError:
-    """Return the error for modules with equal names. `shared` has the packages by module name."""
+    """Return the error for modules with equal names. `shared` maps module names to packages."""
     descriptions = [
         f"{name} (in {' and '.join(locations)})" for name, locations in sorted(shared.items())
     ]
@@ -120,7 +120,7 @@ def _equally_named(shared: Mapping[str, Sequence[str]]) -> ValidationError:
         "module_names_equal",
         f"one package cannot have two modules with the same name: {', '.join(descriptions)}",
         hint="Publish the dependency first, and write its id into [addresses] of its Move.toml."
-        " Then `--bundle unpublished` does not include it.",
+        " After that, `--bundle unpublished` does not include the dependency.",
     )
 
 

@@ -70,7 +70,7 @@ class DependencySources(Struct, frozen=True):
 
 
 class PackageSources(Struct, frozen=True):
-    """A package's files by path, and its dependencies, sorted so that each follows its own."""
+    """A package's files by path, and its dependencies, each after the packages it needs."""
 
     sources: Mapping[str, str]
     dependencies: tuple[DependencySources, ...]
@@ -94,7 +94,7 @@ def read_package(
     """Read the package in a folder with all dependencies. `for_tests` includes test dependencies.
 
     `checkouts` maps names of dependencies to folders, which override the sources in the manifests.
-    The dependencies that `bundle` selects have the address 0x0, as the package itself has, because
+    The dependencies that `bundle` selects have the address 0x0, like the package itself, because
     they are published as part of the package. `published` has the addresses of published packages
     whose manifests do not contain the address.
 
@@ -123,10 +123,10 @@ def read_package(
 
 
 class _Node(Struct, eq=False):
-    """The state of a package while it is read. `name` is its address name in its modules.
+    """The state of a package while it is read. `name` is the package's address name in its modules.
 
     `given` are the addresses that importing packages assign, and `addresses` are the resolved
-    addresses. `published_at` is the address, if it is not in the manifest. If an address name has a
+    addresses. `published_at` is the address if the manifest lacks it. If an address name has a
     different meaning elsewhere in the graph, `names` maps it to a distinct name for the compiler.
     """
 
@@ -214,7 +214,7 @@ def _check_checkouts(root: _Node, checkouts: Mapping[str, Path], order: list[_No
 
 
 def _sources(folder: Path, importers: tuple[_Node, ...], *, for_tests: bool) -> Mapping[str, str]:
-    """Return a package's files. For tests, they include the tests of dependencies."""
+    """Return a package's files. For tests, include dependencies' tests."""
     if not importers:
         return read_sources(folder)
     try:
@@ -257,9 +257,9 @@ def _assign_addresses(order: list[_Node], *, bundle: Bundle | None, for_tests: b
 
     Importing packages come first, because they may assign addresses.
 
-    The requested package is at 0x0, as every package to publish is. In tests, it has its own
-    address. For example, the tests of Wormhole create an upgrade cap for `@wormhole`, which must
-    not be 0x0.
+    The requested package is at 0x0, like every package before publication. In tests, the package
+    has its own address. For example, the tests of Wormhole create an upgrade cap for `@wormhole`,
+    which must not be 0x0.
     """
     declared = {address for node in order for address in node.manifest.addresses.values()}
     free_addresses = repeat(_UNPUBLISHED) if bundle else _free_addresses(declared)
@@ -291,7 +291,7 @@ def _free_addresses(taken: set[bytes | None]) -> Iterator[bytes]:
 
 
 def _published_address(node: _Node) -> bytes | None:
-    """Return the address in the modules of a dependency, or None if it is not published.
+    """Return a dependency's address in its modules, or None if the dependency is not published.
 
     The manifest of the first version has the address, or 0x0 and `published-at`. The manifest of an
     upgraded package has the newest address in `published-at`.
@@ -312,7 +312,7 @@ def _require_address(node: _Node, name: str, address: bytes | None) -> bytes:
     if address is None:
         raise ValidationError(
             "address_unassigned",
-            f"{node.folder / MANIFEST} leaves the address {name} open",
+            f"{node.folder / MANIFEST} does not assign the address {name}",
             hint="Assign it in [addresses] of the package that imports it, or in [dev-addresses]"
             " for tests only.",
         )
@@ -328,7 +328,7 @@ def _root_manifest(root: _Node) -> Mapping[str, Any]:
 def _with_own_address(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a manifest that makes the compiler keep the package's own address."""
     package = {**manifest["package"], "name": _NAME_AS_ROOT}
-    package.pop("published-at", None)  # the compiler would use it as the address
+    package.pop("published-at", None)  # the compiler would use this address
     return {**manifest, "package": package}
 
 
@@ -336,7 +336,7 @@ def _manifest(node: _Node) -> Mapping[str, Any]:
     """Return the manifest of a package that the compiler receives."""
     locations = {id(dependency): child.location for dependency, child in node.children}
     settings = dict(node.manifest.settings)
-    if node.addresses.get(node.name) == _UNPUBLISHED:  # even if an older version is published
+    if node.addresses.get(node.name) == _UNPUBLISHED:  # an older version may be published
         settings.pop("published-at", None)
     return {
         "package": {"name": node.package_name, **settings},
@@ -351,7 +351,7 @@ def _manifest(node: _Node) -> Mapping[str, Any]:
 
 
 def _manifest_addresses(node: _Node) -> dict[str, bytes]:
-    """Return the addresses for a manifest. A package name refers to the package's own graph.
+    """Return the addresses for a manifest. Package names are resolved in the package's own graph.
 
     Names are local to a package, so packages with the same name in other parts of the graph keep
     their addresses.
@@ -366,7 +366,7 @@ def _manifest_addresses(node: _Node) -> dict[str, bytes]:
 
 
 def _separate_names(order: list[_Node]) -> None:
-    """Give packages that share a name distinct names, also in the packages that import them."""
+    """Rename packages that share a name, both in their own sources and in their importers."""
     taken = {name for node in order for name in (node.name, *node.addresses)}
     distinct = distinct_names({id(node): node.name for node in order}, taken)
     for node in order if distinct else ():
@@ -389,7 +389,7 @@ def _graph(node: _Node) -> Iterator[_Node]:
 
 
 def _aliases(node: _Node) -> dict[str, bytes]:
-    """Return the addresses of dependencies to which a package gives other names."""
+    """Return the addresses of the dependencies that a package renames, by their new names."""
     aliases = {}
     for dependency, child in node.children:
         if dependency.is_renamed:

@@ -2,8 +2,8 @@
 
 A stub has the datatypes and the public functions of a module. Functions are `native`, because
 callers do not need their bodies. Code compiled against stubs has the same bytes as code compiled
-against the framework's sources. Only expanded macros differ, because the stubs have their own
-macros.
+against the framework's sources. The only exception is the code of expanded macros, because the
+stubs have their own macros.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,9 +57,10 @@ _MANIFESTS: Mapping[bytes, str] = {
 def stub_packages(
     release: Release, *, with_entries: bool = False
 ) -> Mapping[bytes, Mapping[str, str]]:
-    """Return the stub packages 0x1, 0x2 and 0x3 of a release. Each one maps paths to texts.
+    """Return the stub packages 0x1, 0x2 and 0x3 of a release, each as a map of paths to texts.
 
-    With `with_entries`, stubs include entry functions that only transactions and tests may call.
+    If `with_entries` is set, stubs include entry functions that only transactions and tests may
+    call.
     """
     return {
         address: _stub_package(release.packages[address], with_entries=with_entries)
@@ -76,7 +77,7 @@ def _stub_package(package: FrameworkPackage, *, with_entries: bool) -> Mapping[s
 
 
 def interface_stubs(name: str, modules: Sequence[bytes]) -> Mapping[str, str]:
-    """Return a stub package with this name for modules at 0x0, as a map of paths to texts."""
+    """Return a stub package with the given name for modules at 0x0, as a map of paths to texts."""
     manifest = f'[package]\nname = "{name}"\nedition = "2024"\n\n[addresses]\n{name} = "0x0"\n'
     files = {"Move.toml": manifest}
     for data in modules:
@@ -137,7 +138,7 @@ class _Stub:
         return f"{head}{_has(handle.abilities)} {self._named(fields, names)}"
 
     def _is_filler(self, fields: Sequence[FieldDefinition], names: Sequence[str]) -> bool:
-        """Return whether the only field is the one that the compiler adds to empty structs."""
+        """Return whether the only field is the field that the compiler adds to empty structs."""
         return list(names) == ["dummy_field"] and fields[0].type == "bool"
 
     def _variant_body(self, fields: Sequence[FieldDefinition]) -> str:
@@ -243,5 +244,5 @@ def _returns(types: Sequence[str]) -> str:
 
 
 def _is_positional(names: Sequence[str]) -> bool:
-    """Return whether the compiler gave these names to positional fields."""
+    """Return whether these are the names that the compiler gives to positional fields."""
     return bool(names) and list(names) == [f"pos{index}" for index in range(len(names))]

@@ -24,11 +24,11 @@ _WORD_BYTES = 4
 
 
 class WasmError(Exception):
-    """A failure of the compiler itself, which panicked or exceeded its time limit."""
+    """An error for a compiler run that panicked or exceeded its time limit."""
 
 
 class WasmTimeoutError(WasmError):
-    """A failure of the compiler, which exceeded its time limit."""
+    """An error for a compiler run that exceeded its time limit."""
 
 
 class WasmModule:
@@ -50,8 +50,8 @@ class WasmModule:
             try:
                 return wasmtime.Module.deserialize_file(self._engine, str(native))
             except wasmtime.WasmtimeError:
-                # The native code is from another machine or wasmtime build, so it is generated
-                # again below.
+                # Another machine or wasmtime build generated this native code, so the code below
+                # generates it again.
                 native.unlink()
         module = wasmtime.Module.from_file(self._engine, str(wasm))
         cache.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class WasmModule:
             yield instance
         except wasmtime.Trap as trap:
             if trap.trap_code is wasmtime.TrapCode.INTERRUPT:
-                raise WasmTimeoutError(f"it did not end within {timeout_s:g} s") from trap
+                raise WasmTimeoutError(f"the run did not end within {timeout_s:g} s") from trap
             raise WasmError(instance.complaints or str(trap)) from trap
         finally:
             timer.cancel()
@@ -97,7 +97,7 @@ class WasmInstance:
     def close(self) -> None:
         """Free the memory of the instance.
 
-        The garbage collector cannot, because imports refer to it.
+        The garbage collector cannot free the memory, because imports refer to the instance.
         """
         self._store.close()
 

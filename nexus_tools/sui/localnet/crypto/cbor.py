@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 # The first byte of a value has three bits for the kind and five bits for a code. A code up to 23 is
-# the number itself. For a higher code, the number is in the next bytes, and the code tells how
-# many. Examples:
+# the number itself. For a higher code, the number is in the next bytes, and the code determines how
+# many bytes follow. Examples:
 #
 #     83 01 41ff 6161    [1, b"\xff", "a"], a list of three
 #     1903e8             1000, in two bytes
@@ -93,14 +93,14 @@ class _Reader:
     def value(self, depth: int) -> Any:
         """Return the next value, which is nested at this depth."""
         if depth > _MAX_DEPTH:
-            raise MalformedCbor("values are nested too deep")
+            raise MalformedCbor("values are nested too deeply")
         (first,) = self._take(1)
         return self._readers[first >> 5](first & 31, depth + 1)
 
     def _take(self, size: int) -> bytes:
         data = self._data[self._position : self._position + size]
         if len(data) != size:
-            raise MalformedCbor("the data end too early")
+            raise MalformedCbor("the data is truncated")
         self._position += size
         return data
 
@@ -114,7 +114,7 @@ class _Reader:
     def _ends(self) -> bool:
         """Return whether an item of indefinite length ends here.
 
-        If it does, skip the end marker.
+        If the item ends here, skip the end marker.
         """
         if self._data[self._position : self._position + 1] != bytes([_BREAK]):
             return False

@@ -1,7 +1,6 @@
 """The stream cipher ChaCha as a deterministic source of numbers.
 
-Source: D. Bernstein, "ChaCha, a variant of Salsa20". The counter has 64 bits, and the nonce is
-zero.
+Source: Bernstein, "ChaCha, a variant of Salsa20". The counter has 64 bits, and the nonce is zero.
 """
 
 import struct

@@ -1,9 +1,8 @@
 """The class group of binary quadratic forms with a fixed discriminant, a negative prime.
 
 The order of the group is unknown, so no shortcut exists for a sequence of many doublings. Source:
-L. Long, "Binary Quadratic Forms"
-(https://github.com/Chia-Network/chiavdf/blob/main/classgroups.pdf); prime and encoding as in
-`fastcrypto-vdf`.
+Long, "Binary Quadratic Forms" (https://github.com/Chia-Network/chiavdf/blob/main/classgroups.pdf).
+The prime and the encoding are those of `fastcrypto-vdf`.
 """
 
 import math
@@ -31,7 +30,7 @@ _ENCODED: Codec[tuple[bytes, ...]] = record((byte_vector, byte_vector, byte_vect
 class QuadraticForm(Struct, frozen=True):
     """The form ax² + bxy + cy².
 
-    Many forms represent one group element, and one of them is reduced.
+    Many forms represent the same group element, but exactly one of these forms is reduced.
     """
 
     a: int
@@ -110,14 +109,15 @@ def combine(
 def signed_bytes(number: int) -> bytes:
     """Return a number as big-endian bytes in two's complement, as short as possible.
 
-    For example, 127 is 7f, and -128 is 80. 128 is 0080, because 80 alone would be negative.
+    For example, 127 is encoded as 7f, and -128 as 80. The number 128 is encoded as 0080, because 80
+    alone would be negative.
     """
     bits = number.bit_length() if number >= 0 else (number + 1).bit_length()
     return number.to_bytes(bits // 8 + 1, "big", signed=True)
 
 
 def _solve(factor: int, result: int, modulus: int) -> tuple[int, int]:
-    """Return a solution x of factor · x = result modulo `modulus`, and the step to the next one.
+    """Return a solution x of factor · x = result modulo `modulus`, and the step between solutions.
 
     For example, 4x = 2 modulo 6 has the solution 2. The next solution is 5, so the step is 3.
     """

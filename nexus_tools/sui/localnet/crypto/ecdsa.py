@@ -1,4 +1,4 @@
-"""ECDSA signatures r || s of a 32-byte digest, as `fastcrypto` accepts them.
+"""ECDSA signatures r || s of a 32-byte digest, with the same rules as in `fastcrypto`.
 
 Signatures with s in the upper half of the order are rejected.
 """

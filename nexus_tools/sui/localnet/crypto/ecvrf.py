@@ -46,7 +46,8 @@ class EcvrfProof(Struct, frozen=True):
         challenge = int.from_bytes(self.challenge, "little")
         # U = response · B - challenge · key, V = response · point - challenge · gamma. U and V
         # equal the prover's points only if gamma is the point times the secret number, and the key
-        # is B times the secret number. Otherwise the challenge differs.
+        # is B times the secret number. Otherwise, the computed challenge differs from the challenge
+        # in the proof.
         u, v = (
             combine(self.response, base, challenge, negate(image))
             for base, image in ((BASE, public_key), (point, self.gamma))

@@ -23,9 +23,9 @@ class PreparedKey(NamedTuple):
 
 
 def _pieces(data: bytes, *sizes: int) -> list[bytes]:
-    """Split data into pieces of these sizes and the rest.
+    """Split data into pieces of the given sizes and a remainder.
 
-    If data is too short, pieces are shorter.
+    If the data is too short, the last pieces are shorter.
     """
     pieces = []
     for size in sizes:
@@ -37,8 +37,9 @@ def _pieces(data: bytes, *sizes: int) -> list[bytes]:
 def _split_key(data: bytes, g1_bytes: int, g2_bytes: int) -> tuple[list[bytes], int, bytes]:
     """Split the bytes of a verifying key. `g1_bytes` and `g2_bytes` are the sizes of points.
 
-    The result has alpha in G1 with beta, gamma and delta in G2, then the number of further G1
-    points, and then the bytes of these points. Raises `InvalidElement` if the key is too short.
+    The result contains the G1 point alpha, the G2 points beta, gamma and delta, the number of
+    further G1 points, and the bytes of these points. Raises `InvalidElement` if the key is too
+    short.
     """
     *points, length, rest = _pieces(data, g1_bytes, g2_bytes, g2_bytes, g2_bytes, _LENGTH_BYTES)
     if len(length) != _LENGTH_BYTES:
@@ -47,7 +48,7 @@ def _split_key(data: bytes, g1_bytes: int, g2_bytes: int) -> tuple[list[bytes], 
 
 
 def chunks(data: bytes, size: int) -> list[bytes]:
-    """Split data into chunks of this size. The last chunk may be shorter."""
+    """Split data into chunks of the given size. The last chunk may be shorter."""
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 

@@ -39,7 +39,7 @@ class MalformedAttestation(ValueError):  # noqa: N818 - the name states the caus
 
 
 class Document(Struct, frozen=True):
-    """The description of an enclave. `registers` has hashes of its parts. `timestamp` is in ms.
+    """The description of an enclave. `registers` has hashes of the enclave. `timestamp` is in ms.
 
     `certificate` is the certificate of the signing key. `chain` has the certificates from the root
     to the issuer of `certificate`. All certificates are in DER.

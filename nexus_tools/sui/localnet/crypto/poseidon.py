@@ -18,9 +18,9 @@ BN254_ORDER = 218882428718392752222464057452572750885483644004160343436982041865
 MAX_INPUTS = 16
 
 _FIELD_BITS = 254
-# Full rounds raise all elements to the fifth power. Half of the full rounds come before the partial
-# rounds, and half after. Partial rounds raise only the first element, which costs less in a
-# circuit.
+# Full rounds raise all elements to the fifth power. Half of the full rounds precede the partial
+# rounds, and the other half follow them. Partial rounds raise only the first element, which costs
+# less in a circuit.
 _FULL_ROUNDS = 8
 # The numbers of partial rounds for states of 2 to 17 elements.
 _PARTIAL_ROUNDS = (56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68)
@@ -30,9 +30,9 @@ _PARTIAL_ROUNDS = (56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 6
 _STATE_BITS, _STEP = 80, 16
 _TAPS = (0, 13, 23, 38, 51, 62)
 _WARM_UP_STEPS = 160 // _STEP
-# The output for each byte of generated bits: for each pair of bits whose first bit is 1, the second
-# bit. Pairs start at the lowest bit. For example, the byte 00001101 has the pairs 1 0, 1 1, 0 0 and
-# 0 0, so the output is "01".
+# The output for each byte of generated bits. For each pair of bits whose first bit is 1, the output
+# contains the second bit. Pairs start at the lowest bit. For example, the byte 00001101 has the
+# pairs 1 0, 1 1, 0 0 and 0 0, so the output is "01".
 _OUTPUTS = tuple(
     "".join(str(byte >> first + 1 & 1) for first in range(0, 8, 2) if byte >> first & 1)
     for byte in range(256)
@@ -63,7 +63,7 @@ def poseidon(inputs: Sequence[int]) -> int:
 
 
 def poseidon_tree(inputs: Sequence[int]) -> int:
-    """Return the hash of any number of field elements. More than 16 are first hashed in groups."""
+    """Return the hash of any number of field elements. Over 16 elements are hashed in groups."""
     if len(inputs) <= MAX_INPUTS:
         return poseidon(inputs)
     starts = range(0, len(inputs), MAX_INPUTS)
@@ -77,8 +77,8 @@ def parameters(width: int) -> Parameters:
     numbers = _random_numbers(width)
     elements = (number for number in numbers if number < BN254_ORDER)
     constants = tuple(tuple(next(elements) for _ in range(width)) for _ in range(rounds))
-    # The matrix is a Cauchy matrix. For it, numbers that are too large are reduced and not
-    # generated again.
+    # The matrix is a Cauchy matrix. Generated numbers that are too large for the field are reduced
+    # here, whereas the round constants discard such numbers.
     xs, ys = ([next(numbers) for _ in range(width)] for _ in range(2))
     matrix = tuple(tuple(pow(x + y, -1, BN254_ORDER) for y in ys) for x in xs)
     return Parameters(constants, matrix)

@@ -1,4 +1,4 @@
-"""Number theory: the test of primes, and squares and square roots modulo primes.
+"""Number theory: primality tests, and squares and square roots modulo primes.
 
 Source: Crandall and Pomerance, "Prime Numbers: A Computational Perspective", algorithms 2.3.5,
 2.3.8 and 3.5.2.
@@ -10,8 +10,8 @@ _BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67
 def is_prime(number: int) -> bool:
     """Return whether an odd number is prime, by the Miller-Rabin test.
 
-    A composite number passes the test only if it is constructed on purpose. Here this is
-    impossible, because the numbers are hashes.
+    A composite number passes the test only if it is constructed on purpose. The tested numbers are
+    hashes, so no one can construct them.
     """
     if any(number % base == 0 for base in _BASES):
         return number in _BASES

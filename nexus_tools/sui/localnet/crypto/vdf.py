@@ -1,6 +1,6 @@
 """Wesolowski's verifiable delay function over a class group.
 
-Source: B. Wesolowski, "Efficient Verifiable Delay Functions" (https://eprint.iacr.org/2018/623).
+Source: Wesolowski, "Efficient Verifiable Delay Functions" (https://eprint.iacr.org/2018/623).
 Numbers are generated as in `hash_prime.rs`, `hash.rs` and `wesolowski.rs` of `fastcrypto-vdf`.
 """
 
@@ -57,7 +57,7 @@ def hash_to_prime(seed: bytes) -> int:
 
 
 def hash_to_form(message: bytes) -> QuadraticForm:
-    """Hash a message to an element of the group. The form is not reduced.
+    """Hash a message to an element of the group. The result is not reduced.
 
     The coefficient a is the product of two primes. The discriminant is a square modulo both primes.
     """
@@ -83,7 +83,7 @@ def _primes(message: bytes) -> Iterator[int]:
 
 
 def _common_root(root: int, prime: int, other_root: int, other_prime: int) -> int:
-    """Return a number that is equal to each root modulo its prime (extended Euclidean algorithm).
+    """Return a number congruent to each root modulo its prime (Chinese remainder theorem).
 
     The Bézout coefficients have the smallest absolute values. The result is not reduced, because
     the encoding of the form depends on its exact coefficients.

@@ -54,7 +54,7 @@ class Mode(Enum):
 
 
 class DigestCache:
-    """A cache of object digests by the identity of Python objects, which it keeps alive.
+    """A cache of object digests, keyed by the identity of Python objects, which it keeps alive.
 
     The key is not the ID and the version, because the ledger may reuse a version after a revert.
     """

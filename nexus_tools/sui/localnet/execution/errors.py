@@ -1,9 +1,9 @@
 """The two ways in which a transaction can fail.
 
-Either the node refuses the transaction before execution, at no cost (`TransactionRefused`). Or a
-command fails with `CommandFailed` or an exception of the VM. After a failed command, the changes
-are discarded, the sender pays the gas, and the effects contain an `ExecutionError`. Source:
-`convert_vm_error` in `sui-adapter/src/error.rs`.
+The node may refuse the transaction before execution, at no cost (`TransactionRefused`).
+Alternatively, a command may fail with `CommandFailed` or an exception of the VM. After a failed
+command, the changes are discarded, the sender pays the gas, and the effects contain an
+`ExecutionError`. Source: `convert_vm_error` in `sui-adapter/src/error.rs`.
 """
 
 from collections.abc import Callable

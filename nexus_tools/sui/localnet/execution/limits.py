@@ -26,7 +26,7 @@ MAX_GAS_PRICE = 50_000_000_000
 MAX_GAS_PRICE_FACTOR_OF_ABORTED = 100
 """The maximum gas price of a transaction that aborts, as a multiple of the reference price.
 
-Sui calls it `max_gas_price_rgp_factor_for_aborted_transactions`.
+Sui calls this factor `max_gas_price_rgp_factor_for_aborted_transactions`.
 """
 BASE_TX_COST_FIXED = 1_000
 """The minimum gas budget in gas units."""
@@ -41,8 +41,8 @@ MIN_GAS_COMPUTATION = 1_000
 """The minimum of billed gas units (`half_digits_rounding` of Sui's gas model)."""
 
 OBJECT_ACCESS_COST_READ_PER_BYTE = 15
-"""The cost in internal gas units."""
+"""The cost of reading a byte of an object, in internal gas units."""
 PACKAGE_PUBLISH_COST_PER_BYTE = 80
-"""The cost in internal gas units."""
+"""The cost of publishing a byte of a package, in internal gas units."""
 STORAGE_COST_PER_BYTE = 100 * 76
-"""The price in MIST: `obj_data_cost_refundable` times `storage_gas_price`."""
+"""The price of storing a byte, in MIST: `obj_data_cost_refundable` times `storage_gas_price`."""

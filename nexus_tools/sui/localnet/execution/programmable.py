@@ -104,7 +104,7 @@ class ProgrammableExecution:
         coin = payment.coin.id if payment and payment.coin else None
         return self._result(run, bill.rebates, costs, inputs, digest=digest, gas_coin=coin)
 
-    # --- Before
+    # --- Checks and inputs
 
     def _prepare(self, data: TransactionData) -> tuple[TransactionData, TransactionInputs]:
         """Check the transaction and load its inputs."""
@@ -116,7 +116,8 @@ class ProgrammableExecution:
         if is_mocked:
             data = with_simulated_gas(data, self._environment)
         gas_from_balance = not is_mocked and not data.gas.payment
-        # The checks have the order of a real node, because a node reports only the first error.
+        # The checks have the same order as on a real node, because a node reports only the first
+        # error.
         if self._mode is Mode.INSPECT:
             assert isinstance(data.kind, ProgrammableTransaction)
             check_programmable(data.kind)
@@ -127,7 +128,7 @@ class ProgrammableExecution:
         inputs = loader.load(coins)
         if not is_mocked and self._mode is not Mode.INSPECT:
             check_replay_protection(data, self._store)
-        if self._mode is Mode.COMMIT:  # as on real nodes, simulations do not check this
+        if self._mode is Mode.COMMIT:  # real nodes do not check this in simulations
             check_denied_inputs(data.sender, self._used_objects(inputs), self._store)
         return data, inputs
 
@@ -151,7 +152,7 @@ class ProgrammableExecution:
         gas.check_budget(balance)
         return gas
 
-    # --- The commands
+    # --- Commands
 
     def _run(
         self,
@@ -227,7 +228,7 @@ class ProgrammableExecution:
         for package in run.packages:
             self._machine.types.forget(package)
 
-    # --- After
+    # --- Changes and effects
 
     def _result(
         self,

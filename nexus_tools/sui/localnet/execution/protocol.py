@@ -1,8 +1,9 @@
-"""The rules of mainnet protocol versions that are numbers or switches.
+"""The numeric and boolean rules of mainnet protocol versions.
 
-A version keeps the rules of the version before it, except the rules that it changes. Other changes
-in versions after the default one are not implemented. `docs/reference/localnet.md` lists these
-changes. Source of the values and names: `get_for_version_impl` in `sui-protocol-config/src/lib.rs`.
+A version has the rules of the version before it, except the rules that it changes. In versions
+after the default version, changes of other kinds are not implemented. `docs/reference/localnet.md`
+lists these changes. Source of the values and names: `get_for_version_impl` in
+`sui-protocol-config/src/lib.rs`.
 """
 
 from collections.abc import Mapping

@@ -42,11 +42,11 @@ from nexus_tools.sui.types.transaction import (
 )
 from nexus_tools.sui.types.type_tag import SUI
 
-_FIRST_VERSION = 1  # the version of genesis objects
+_FIRST_VERSION = 1  # the version of objects that genesis creates
 
 # The bytes are the flag of Ed25519 (0), 64 bytes for a signature, and 32 bytes for a key.
 SYSTEM_SIGNATURE = bytes(97)
-"""The placeholder signature of system transactions: Ed25519, all zeros."""
+"""The placeholder signature of system transactions, which is an Ed25519 signature of zeros."""
 
 _NO_PAYMENT = (ObjectReference(ZERO, 0, Digest(bytes(32))),)
 
@@ -138,7 +138,7 @@ def _change_epoch(change: ChangeEpoch, _store: ObjectStore) -> ProgrammableTrans
     """Return calls that mint the epoch's gas payments, advance the epoch, and burn the rebates.
 
     `sui_system::advance_epoch` distributes the rewards. The framework packages do not change,
-    because the localnet has no newer ones. Source: `construct_advance_epoch_pt`.
+    because the localnet does not have newer packages. Source: `construct_advance_epoch_pt`.
     """
     if change.system_packages:
         raise TransactionRefused(

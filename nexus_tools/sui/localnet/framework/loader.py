@@ -22,7 +22,7 @@ from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 WHEEL = "sui-sandbox"
 FRAMEWORK_VERSION = "1.62.1"
 PROTOCOL_VERSION = 105
-"""The protocol version of this framework release. By default, a localnet follows its rules."""
+"""The protocol version of this framework release. By default, a localnet uses this version."""
 
 FRAMEWORK_NAMES: Mapping[bytes, str] = {
     MOVE_STDLIB: "std",

@@ -1,6 +1,6 @@
 """A release of the framework, read from the `sui_sandbox` wheel or from a folder.
 
-All providers of releases write a folder as a compiler does, with a `.mv` file for each module. So
+Like a compiler, all providers of releases write a folder with a `.mv` file for each module. So
 `read_release` has to support only one format.
 """
 
@@ -81,7 +81,7 @@ def packages_of(
 ) -> Mapping[bytes, FrameworkPackage]:
     """Return framework packages built from module bytes.
 
-    `modules` maps addresses to names to bytes.
+    `modules` maps each address to a map from module names to module bytes.
     """
     return {
         address: FrameworkPackage(address, _in_order(modules[address].values()), dependencies)

@@ -1,8 +1,8 @@
-"""The search for Move packages in a larger file, by their structure.
+"""The search for Move packages in a larger file. The search recognizes packages by their structure.
 
 A program that embeds the framework contains each package as BCS of `vector<vector<u8>>`: the number
 of modules, then each module with its length. The end of a module can be computed from its bytes, so
-the search checks the count and each length. False matches are practically impossible.
+the search checks the count and each length. A false match is practically impossible.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from nexus_tools.sui.support.uleb128 import write_uleb128
 
 # Sui allows 100 KiB for a whole package, so a longer match is not a module.
 _MODULE_BYTES_MAX = 100 * 1024
-_LENGTH_BYTES_MAX = 3  # as ULEB128
+_LENGTH_BYTES_MAX = 3  # the size of the largest length as ULEB128
 
 
 def find_packages(data: bytes | mmap) -> Iterator[tuple[bytes, ...]]:
@@ -56,7 +56,7 @@ def _modules_from(data: bytes | mmap, magic: int) -> Iterator[_Extent]:
 def _module_at(data: bytes | mmap, magic: int) -> _Extent | None:
     """Return the position of the module at this magic number.
 
-    Return None if no length precedes it.
+    Return None if no length prefix precedes the module.
     """
     if magic < 0:
         return None
@@ -68,7 +68,7 @@ def _module_at(data: bytes | mmap, magic: int) -> _Extent | None:
 
 
 def _module_length(data: bytes) -> int:
-    """Return the length of the module at the start of `data`, or 0 if there is none."""
+    """Return the length of the module at the start of `data`, or 0 if no module starts there."""
     try:
         return read_header(data).end
     except MalformedModule:

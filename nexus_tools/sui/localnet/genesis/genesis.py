@@ -54,7 +54,7 @@ COINS = 50
 FAUCET_MIST = TOTAL_SUPPLY_MIST - STAKE_SUBSIDY_MIST - len(VALIDATORS) * STAKE_MIST
 """The faucet's balance: the supply minus the stakes and the stake subsidy."""
 
-# Modules whose `create` makes a shared object with a fixed ID: 0x6, 0x7, 0x8, 0x403, 0xc, 0xacc.
+# The `create` functions of these modules create the objects 0x6, 0x7, 0x8, 0x403, 0xc and 0xacc.
 _MODULES_WITH_AN_OBJECT = (
     "clock",
     "authenticator_state",
@@ -119,7 +119,7 @@ def create_network(
     return checkpoint
 
 
-@lru_cache(maxsize=4)  # tests open networks by the hundred
+@lru_cache(maxsize=4)  # tests create hundreds of networks
 def framework_packages(release: Release) -> tuple[MovePackage, ...]:
     """Return the packages of a release as version 1 of on-chain packages."""
     return tuple(map(_move_package, release.packages.values()))
@@ -143,14 +143,14 @@ def check_genesis_config(ledger: Ledger, protocol_version: int, origin: Origin) 
         raise WrongStateError(
             "genesis_config_differs",
             f"the existing network has a different framework than {release.name}",
-            hint="Start it without specifying a framework, or with a new folder: --state FOLDER.",
+            hint="Omit the framework, or start a network in a new folder with --state FOLDER.",
         )
     if origin.protocol_version not in (None, protocol_version):
         raise WrongStateError(
             "genesis_config_differs",
             f"the existing network has protocol version {protocol_version}, not"
             f" {origin.protocol_version}",
-            hint="Start it without specifying a version, or with a new folder: --state FOLDER.",
+            hint="Omit the version, or start a network in a new folder with --state FOLDER.",
         )
 
 

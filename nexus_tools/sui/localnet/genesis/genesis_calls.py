@@ -21,7 +21,7 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 
 _UNMETERED = 1 << 62
 _FIRST_VERSION = 1
-_NOT_YET_SHARED = Shared(0)  # a placeholder version that the genesis transaction replaces
+_NOT_YET_SHARED = Shared(0)  # the genesis transaction replaces this placeholder version
 
 
 class _FoundingRuntime(ObjectRuntime):
@@ -66,7 +66,7 @@ class GenesisCalls:
     ) -> list[Value]:
         """Call a function and return its results.
 
-        If its last parameter is a `TxContext`, omit that argument.
+        If the last parameter of the function is a `TxContext`, omit that argument.
         """
         function = self._machine.types.function(package, module, name)
         assert function is not None

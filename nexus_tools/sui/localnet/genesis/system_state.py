@@ -1,7 +1,7 @@
 """The system state 0x5 of a new network: validators with stake, and the first coins.
 
-`0x3::genesis::create` creates it, as in `sui-genesis-builder`, with the parameters of a new network
-(`sui-config/src/genesis.rs`, `sui-types/src/governance.rs`).
+`0x3::genesis::create` creates the system state, as in `sui-genesis-builder`, with the parameters of
+a new network (`sui-config/src/genesis.rs`, `sui-types/src/governance.rs`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ EPOCH_DURATION_MS = 86_400_000
 _SUBSIDY_START_EPOCH = 0
 _SUBSIDY_MIST = 1_000_000 * _SUI
 _SUBSIDY_PERIOD_EPOCHS = 10
-_SUBSIDY_DECREASE_RATE = 1_000  # in basis points
+_SUBSIDY_DECREASE_RATE = 1_000  # the rate in basis points
 
 _MAX_VALIDATORS = 150
 _MIN_JOINING_STAKE_MIST = 30_000_000 * _SUI
@@ -97,7 +97,7 @@ def _metadata(validator: GenesisValidator) -> Value:
 
 
 def _stakes() -> Iterator[Value]:
-    """Yield one `TokenAllocation` for each validator: its own stake, staked with itself."""
+    """Yield a `TokenAllocation` for each validator, which is the validator's stake with itself."""
     for validator in VALIDATORS:
         address = bytes(validator.address)
         yield [address, STAKE_MIST, [[address]]]

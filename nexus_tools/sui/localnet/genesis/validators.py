@@ -1,8 +1,8 @@
-"""The validators of a new network. There is one, as in the local networks of Sui's own tools.
+"""The validators of a new network. As in Sui's own tools, a local network has one validator.
 
-The validator is the same on every localnet, because its fixed proof of possession is a signature
-with the private protocol key over its address. The private key of its account is public: the
-Ed25519 seed is in this file so that tests can act as the validator.
+The validator is the same on every localnet, because its fixed proof of possession is a signature of
+its address with the private protocol key. The private key of its account is public: the Ed25519
+seed is in this file so that tests can act as the validator.
 """
 
 from msgspec import Struct

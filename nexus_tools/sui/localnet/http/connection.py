@@ -1,4 +1,4 @@
-"""The base class for both HTTP versions: fairness, deadlines, and tasks that serve requests."""
+"""The base class of connections for both HTTP versions, with fairness, deadlines and tasks."""
 
 import asyncio
 import logging
@@ -18,17 +18,17 @@ from nexus_tools.sui.localnet.http.memory_budget import Budget
 _LOG = logging.getLogger(__name__)
 
 _TURN_BYTES = 4096
-_AHEAD_BYTES = 64 * 1024  # received after the current request
-_UNSENT_BYTES = 64 * 1024  # sent in one turn; also asyncio's limit for buffered data
+_AHEAD_BYTES = 64 * 1024  # The limit of bytes received after the current request.
+_UNSENT_BYTES = 64 * 1024  # The limit of bytes sent in a turn, and asyncio's buffer limit.
 
 
 class Connection(asyncio.Protocol, ABC):
     """A client's connection. Malformed data from a client can end only that client's connection.
 
-    In each turn of the event loop, the connection processes only a part of the received bytes. Many
-    small frames take long, and other connections must also be served. The data of a turn is sent
-    together because the system call is the most expensive step. `when_over` is called when the
-    connection is lost and its last request has ended.
+    In each turn of the event loop, the connection processes only a part of the received bytes.
+    Processing many small frames takes long, and other connections must also be served. The data of
+    a turn is sent together because the system call is the most expensive step. `when_over` is
+    called when the connection is lost and its last request has ended.
     """
 
     def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
@@ -37,11 +37,11 @@ class Connection(asyncio.Protocol, ABC):
         self._idle_seconds = idle_seconds
         self.budget = budget
         self.backlog = Backlog()
-        self._has_left = False  # the client has ended its side
+        self._has_left = False  # the client has closed its sending side
         self._is_lost = False
         self._is_writable = True
-        self._heard = bytearray()  # received but not yet processed
-        self._unsent = bytearray()  # to be sent at the end of this turn
+        self._heard = bytearray()  # Received bytes that are not yet processed.
+        self._unsent = bytearray()  # Bytes to send at the end of this turn.
         self._reads_soon = False
         self._flushes_soon = False
         self._tasks: dict[Exchange, asyncio.Task[None]] = {}
@@ -55,7 +55,7 @@ class Connection(asyncio.Protocol, ABC):
         """Store the transport."""
         self._transport = cast(
             "asyncio.Transport", transport
-        )  # uvloop's transport is not a subclass
+        )  # uvloop's transport is a different class
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """Cancel all requests of this connection."""
@@ -66,7 +66,7 @@ class Connection(asyncio.Protocol, ABC):
         self._check_over()
 
     def eof_received(self) -> bool | None:
-        """Close the connection after sending the pending data. The client sends no more data."""
+        """Close the connection after sending the pending data. The client has stopped sending."""
         self._has_left = True
         self._close()
         return None
@@ -141,7 +141,7 @@ class Connection(asyncio.Protocol, ABC):
             self._transport.pause_reading()
 
     def _hear(self, data: bytes) -> None:
-        self._flushes_soon = True  # the `finally` clause flushes
+        self._flushes_soon = True  # the `finally` clause sends the data
         try:
             self._take(data)
         finally:
@@ -197,7 +197,7 @@ class Connection(asyncio.Protocol, ABC):
 
     @abstractmethod
     def _release(self, exchange: Exchange) -> None:
-        """Clean up an exchange after the application has returned.
+        """Clean up an exchange after the application's task has ended.
 
         The exchange may be incomplete.
         """

@@ -17,7 +17,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class ClientGoneError(Exception):
-    """The client can no longer receive a response."""
+    """An error for a client that can no longer receive a response."""
 
 
 class RequestHead(Struct, frozen=True):
@@ -59,8 +59,8 @@ class Body(_Waiting):
     """The body of a request, which may not be completely received yet.
 
     `give_back` extends the client's flow-control window by a number of bytes, when bytes were read
-    or the reader waits for more. `charge` counts bytes that stay in memory while the reader waits
-    for more. `charge` may raise `OverloadedError`.
+    or the reader waits for more bytes. `charge` counts bytes that stay in memory while the reader
+    waits for more bytes. `charge` may raise `OverloadedError`.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Body(_Waiting):
         charge: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.arrived = bytearray()
-        self.announced = 0  # the `content-length`, or 0
+        self.announced = 0  # the value of `content-length`, or 0
         self.has_ended = False
         self._give_back = give_back
         self._kept = 0  # bytes that still occupy the sender's window
@@ -128,7 +128,7 @@ class Body(_Waiting):
         return data
 
     async def _more(self) -> None:
-        """Wait for more data, which may exceed the window."""
+        """Wait for more data, even if the unread data fills the window."""
         self._hold(len(self.arrived))
         self._keep(0)
         await self._change()
@@ -186,7 +186,7 @@ class Exchange(_Waiting, ABC):
     # --- The response, for applications
 
     def respond(self, status: int, headers: Headers, data: bytes, trailers: Headers = ()) -> bool:
-        """Send a whole response if it can be sent immediately. Return whether it was sent."""
+        """Send a whole response if possible immediately, and return whether it was sent."""
         if self.room() < len(data):
             return False
         if self.head.method == "HEAD":

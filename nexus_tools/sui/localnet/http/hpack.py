@@ -1,4 +1,4 @@
-"""Header compression (RFC 7541) for a local server. The encoder saves time instead of bytes."""
+"""Header compression (RFC 7541) for a local server. The encoder favors speed over size."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -14,7 +14,9 @@ _CAPACITY = 64
 
 
 class CompressionError(ProtocolError):
-    """A header block cannot be decoded. From now on, the dynamic tables of both sides differ.
+    """An error for a header block that cannot be decoded.
+
+    After this error, the client and the server have different dynamic tables.
 
     Without this class, h2 would report another error code to the client (RFC 9113, section 4.3).
     """
@@ -25,8 +27,8 @@ class CompressionError(ProtocolError):
 class RequestDecoder(Decoder):
     """A decoder of request headers that caches header blocks.
 
-    A client that repeats a request sends mostly indexes into the dynamic table. If a block contains
-    only indexes, its result is cached until the table changes.
+    When a client repeats a request, most of the sent fields are indexes into the dynamic table. If
+    a block contains only indexes, its result is cached until the table changes.
     """
 
     def __init__(self) -> None:
@@ -59,7 +61,7 @@ class RequestDecoder(Decoder):
 
 
 # The encoder sends "never indexed" fields (section 6.2.3), which do not enter the dynamic table. So
-# the bytes of a block are the same on each connection.
+# the bytes of a header block are the same on each connection.
 _ENCODER = Encoder()
 
 

@@ -19,7 +19,7 @@ from nexus_tools.sui.localnet.http.memory_budget import Budget
 
 _HEADER_BYTES = 16 * 1024
 _PART_BYTES = 64 * 1024
-_WHOLE_BYTES = 64 * 1024  # the largest body to receive before the request is served
+_WHOLE_BYTES = 64 * 1024  # the largest body that is received before the request is served
 _FAREWELL_SECONDS = 1.0
 _NO_REQUEST = RequestHead("GET", "/", {})
 _REFUSAL = b'{"error": "malformed request"}'
@@ -33,8 +33,8 @@ class Http1Connection(Connection):
     """One HTTP/1.1 connection. Requests are served in order.
 
     A request is served when its body is complete. If the body is too large to wait for, or if the
-    application does not need the body, the request is served earlier. Until then, the client may be
-    idle for `idle_seconds`.
+    application does not need the body, the request is served earlier. Until the request is served,
+    the client may be idle for `idle_seconds`.
     """
 
     def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
@@ -70,7 +70,7 @@ class Http1Connection(Connection):
     def _is_ready(self) -> bool:
         """Return whether received data may be processed.
 
-        Data after a body must wait until the application has read the body.
+        Data after a body is processed only after the application has read the body.
         """
         body = None if self._exchange is None else self._exchange.body
         return self._is_writable and (body is None or not (body.has_ended or body.is_full))
@@ -84,7 +84,7 @@ class Http1Connection(Connection):
             self._refuse(error.error_status_hint)
 
     def _read(self) -> None:
-        """Parse received data until none is left, or until a request must be served first."""
+        """Parse received data until no data is left, or until a request must be served."""
         while self._is_ready() and self._is_listening():
             event = self._http.next_event()
             if isinstance(event, h11.Request):
@@ -160,9 +160,9 @@ class Http1Connection(Connection):
             self._close()
 
     def _stop_sending(self) -> None:
-        """Stop sending, and discard further input for a moment.
+        """Stop sending, and discard further input for a short time.
 
-        If the connection were closed at once, a client that is still sending might not read the
+        If the connection were closed immediately, a client that is still sending might not read the
         response.
         """
         if self._has_left:
@@ -195,8 +195,8 @@ class Http1Exchange(Exchange):
     def __init__(self, connection: Http1Connection, head: RequestHead) -> None:
         body = Body(connection.go_on, connection.budget.add)
         super().__init__(head, body, connection.backlog)
-        self.is_served = False  # whether the application has received the request
-        self.needs_body = True  # whether the application needs the complete body
+        self.is_served = False  # True after the application has received the request.
+        self.needs_body = True  # False if the application does not need the complete body.
         self._connection = connection
 
     def is_clear(self) -> bool:

@@ -44,12 +44,12 @@ from nexus_tools.sui.localnet.http.memory_budget import Budget
 
 _LOG = logging.getLogger(__name__)
 
-# The maximum number of streams. A client queues excess requests without a notice. If an application
-# wants to refuse excess requests, it must use a lower limit.
+# The maximum number of streams. A client queues excess requests without reporting them. If an
+# application wants to refuse excess requests, it must use a lower limit.
 MAX_CONCURRENT_STREAMS = 1024
 
-# This module validates received headers and caches the result, because most are equal. Sent headers
-# are always valid.
+# This module validates received headers and caches the result, because most requests have equal
+# headers. Sent headers are always valid.
 _CONFIGURATION = H2Configuration(
     client_side=False,
     header_encoding=None,
@@ -70,7 +70,8 @@ _TRAILERS = _HEAD._replace(is_trailer=True)
 _HEADS = 64
 _UNCOUNTED = 64
 
-# RFC 9113, sections 4.1, 6.1 and 6.2: 24 bits of length, type, flags, 32 bits of the stream.
+# A frame header has 24 bits of length, the type, the flags and 32 bits of stream ID (RFC 9113,
+# sections 4.1, 6.1 and 6.2).
 _FRAME = Struct(">HBBBL")
 _DATA, _HEADERS = 0, 1
 _END_STREAM, _END_HEADERS = 0x01, 0x04
@@ -88,8 +89,8 @@ class Http2Connection(Connection):
         self.http.incoming_buffer = self._frames = _Frames(server=True)
         self.http.decoder = RequestDecoder()
         self._exchanges: dict[int, Http2Exchange] = {}
-        self._new_exchanges: list[Http2Exchange] = []  # opened by the data being processed
-        self._whole = 0  # `_frames.whole` when the deadline was set
+        self._new_exchanges: list[Http2Exchange] = []  # Exchanges in the current data.
+        self._whole = 0  # The value of `_frames.whole` when the deadline was set.
 
     # --- Connection events
 
@@ -106,7 +107,7 @@ class Http2Connection(Connection):
                 if handle := self._handlers.get(type(event)):
                     handle(self, event)
             self._watch()
-        except ProtocolError:  # h2 has already reported it to the client
+        except ProtocolError:  # h2 has already reported the error to the client
             _LOG.debug("closing a connection after a protocol error", exc_info=True)
             self._close()
             return
@@ -115,7 +116,7 @@ class Http2Connection(Connection):
             self._end_connection(ErrorCodes.PROTOCOL_ERROR)
             return
         exchanges, self._new_exchanges = self._new_exchanges, []
-        for exchange in exchanges:  # only now, because their bodies may have arrived
+        for exchange in exchanges:  # the data may include the bodies
             if exchange.number in self._exchanges and not self.is_closing:
                 self._serve(exchange)
 
@@ -149,7 +150,7 @@ class Http2Connection(Connection):
         exchange, size = self._exchanges.get(event.stream_id), event.flow_controlled_length
         if exchange is not None:
             exchange.body.take(event.data)
-            size -= len(event.data)  # release only the padding immediately
+            size -= len(event.data)  # only the padding is released immediately
         if size:
             self.give_back(event.stream_id, size)
 
@@ -161,7 +162,7 @@ class Http2Connection(Connection):
         self._drop(event.stream_id)
 
     def _refuse(self, number: int, code: ErrorCodes) -> None:
-        """Reset one stream, whose request is malformed or exceeds the limit (section 8.1.1)."""
+        """Reset a stream whose request is malformed or exceeds the limit (section 8.1.1)."""
         with suppress(ProtocolError):  # the stream is already closed
             self.http.reset_stream(number, code)
         self._drop(number)
@@ -183,7 +184,7 @@ class Http2Connection(Connection):
     def _check_trailers(self, event: TrailersReceived) -> None:
         try:
             for _ in validate_headers(event.headers, _TRAILERS):
-                pass  # the generator validates while it is consumed
+                pass  # iterating over the generator validates the headers
         except ProtocolError:
             self._refuse(event.stream_id, ErrorCodes.PROTOCOL_ERROR)
 
@@ -311,10 +312,10 @@ class Http2Exchange(Exchange):
 
 
 class _Streams(H2Connection):
-    """An `H2Connection` that does not count its open streams at each request.
+    """A variant of `H2Connection` that does not count its open streams at each request.
 
-    Counting 200 streams takes as long as the rest of the call. h2 would also end the connection at
-    the first stream above the limit. So this class reports no open streams to h2, and
+    Counting 200 streams takes as long as the other steps of the call. h2 would also end the
+    connection at the first stream above the limit. So this class reports no open streams to h2, and
     `Http2Connection` refuses each excess stream (RFC 9113, section 5.1.2).
     """
 
@@ -324,7 +325,8 @@ class _Streams(H2Connection):
     def open_inbound_streams(self) -> int:
         """Always zero.
 
-        The count is still made sometimes, because h2 removes ended streams while counting.
+        This property still counts the streams sometimes, because h2 removes ended streams while
+        counting.
         """
         if len(self.streams) >= self._counted + _UNCOUNTED:
             self._counted = super().open_inbound_streams
@@ -334,7 +336,7 @@ class _Streams(H2Connection):
 class _Frames(FrameBuffer):
     """The buffer of received frames. `whole` is the number of complete frames.
 
-    Headers that are split into several frames count as one frame.
+    Headers that are split into several frames are counted as one frame.
     """
 
     whole = 0

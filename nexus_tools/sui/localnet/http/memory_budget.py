@@ -2,11 +2,11 @@
 
 
 class OverloadedError(Exception):
-    """Incomplete requests have exceeded their memory limit."""
+    """An error for incomplete requests that exceed their memory limit."""
 
 
 class Budget:
-    """A limit for the memory that an owner's incomplete requests use, in bytes.
+    """A limit, in bytes, for the memory that one owner's incomplete requests use.
 
     `shared` limits the requests of all owners together.
     """

@@ -13,15 +13,15 @@ from nexus_tools.sui.localnet.http.exchange import Application
 from nexus_tools.sui.localnet.http.http2 import Http2Connection
 from nexus_tools.sui.localnet.http.memory_budget import Budget
 
-_HTTP2_START = b"PRI"  # the start of HTTP/2's preface; HTTP/1.1 has no such method
+_HTTP2_START = b"PRI"  # the start of HTTP/2's preface, which is not an HTTP/1.1 method
 
 
 class HttpServer:
-    """A server for an application, in the event loop's thread, with a limit of connections.
+    """A server for an application, which runs in the event loop's thread and limits connections.
 
     The server disconnects a client that is idle for `idle_seconds` before its first request, or in
-    the middle of a request. An HTTP/2 client may keep an idle connection after that. Incomplete
-    requests may use `connection_bytes` per client, and `server_bytes` in total.
+    the middle of a request. After its first request, an HTTP/2 client may keep an idle connection
+    open. Incomplete requests may use `connection_bytes` per client, and `server_bytes` in total.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class HttpServer:
         try:
             self._server = await loop.create_server(lambda: _NewConnection(self), host, port)
         except OSError as error:
-            reason = str(error.strerror).rpartition(": ")[2]  # asyncio repeats the address
+            reason = str(error.strerror).rpartition(": ")[2]  # the message repeats the address
             raise UsageError(
                 "port_unavailable",
                 f"cannot listen on {host}:{port}: {reason}",
-                hint="Choose another port, or 0 for a free one.",
+                hint="Choose another port, or use port 0 to get a free port.",
             ) from None
         return int(self._server.sockets[0].getsockname()[1])
 
@@ -82,7 +82,10 @@ class HttpServer:
         return len(self._open)
 
     def admit(self, transport: asyncio.Transport) -> bool:
-        """Add a new connection, or return False if there are too many. `forget` removes it."""
+        """Add a new connection, or return False if there are too many.
+
+        The method `forget` removes a connection.
+        """
         if not self._admits or len(self._open) >= self._connections:
             return False
         self._open.add(transport)
@@ -93,7 +96,7 @@ class HttpServer:
         return Budget(self._connection_bytes, "a connection", self._budget)
 
     def forget(self, transport: asyncio.Transport) -> None:
-        """Remove a connection that has ended. All its requests have also ended."""
+        """Remove a connection that has ended and whose requests have ended."""
         self._open.discard(transport)
         if not self._open:
             self._emptied.set()
@@ -102,7 +105,7 @@ class HttpServer:
 class _NewConnection(asyncio.Protocol):
     """The protocol of a new connection.
 
-    After the first bytes, the right HTTP version replaces it.
+    After the first bytes, the protocol of the client's HTTP version replaces this protocol.
     """
 
     def __init__(self, server: HttpServer) -> None:
@@ -115,7 +118,7 @@ class _NewConnection(asyncio.Protocol):
         """Wait for the first bytes with a deadline, or abort if there are too many connections."""
         self._transport = cast(
             "asyncio.Transport", transport
-        )  # uvloop's transport is not a subclass
+        )  # uvloop's transport is a different class
         if self._server.admit(self._transport):
             loop, seconds = asyncio.get_running_loop(), self._server.idle_seconds
             self._deadline = loop.call_later(seconds, self._transport.abort)

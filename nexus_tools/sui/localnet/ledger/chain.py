@@ -41,7 +41,7 @@ _TRANSACTIONS = """SELECT t.number, t.digest, t.checkpoint, data, signatures, ef
 
 
 def write_checkpoint(state: State, checkpoint: Checkpoint) -> None:
-    """Append a checkpoint with all its rows. Call it only inside a commit."""
+    """Append a checkpoint with all its rows. Call this function only inside a commit."""
     first = checkpoint.first_transaction
     state.write(
         "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)",
@@ -84,7 +84,7 @@ def changed_after(state: State, checkpoint: int) -> set[Address]:
 
 
 def delete_after(state: State, checkpoint: int) -> None:
-    """Delete all rows after a checkpoint. Call it only inside a commit."""
+    """Delete all rows after a checkpoint. Call this function only inside a commit."""
     first = _first_after(state, checkpoint)
     delete_objects(state, first)
     delete_events(state, first)

@@ -12,8 +12,8 @@ from nexus_tools.sui.types.digest import Digest, checkpoint_contents_digest, che
 from nexus_tools.sui.types.effects import GasCostSummary
 from nexus_tools.sui.types.system_transaction import RandomnessStateUpdate
 
-# `CheckpointVersionSpecificData::V1`: the rounds of randomness. Genesis has no version-specific
-# data.
+# The content of `CheckpointVersionSpecificData::V1` is the rounds of randomness. Genesis has no
+# version-specific data.
 _VERSION_1 = b"\0"
 _ROUNDS = vector(u64)
 

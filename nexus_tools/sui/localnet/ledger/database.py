@@ -2,15 +2,16 @@
 
 A commit to a database in a directory survives a crash of the process. The operating system has
 received the write-ahead log before `commit` returns. A power failure can lose the last commits, but
-it never leaves a commit half done. SQLite unlinks a temporary file as soon as it has created it, so
-the file disappears when the process ends in any way. The file is in `SQLITE_TMPDIR`, `TMPDIR`,
-`/var/tmp` or `/tmp`.
+it never leaves a commit half done. SQLite unlinks a temporary file immediately after creating it,
+so the file disappears when the process ends for any reason. The file is in `SQLITE_TMPDIR`,
+`TMPDIR`, `/var/tmp` or `/tmp`.
 
 Transactions are numbered from 0 over the whole chain. An event or written object has the row number
-`number << 16 | place`, where `number` is its transaction and `place` its index in it. So the rows
-of one transaction are adjacent, and the rows are in the order of the chain. All rows after a point
-of the chain are one range. The third event of transaction 5 is row 5 * 65 536 + 2 = 327 682. A
-revert to before that transaction deletes all rows from 327 680 on.
+`number << 16 | place`, where `number` is the number of the transaction and `place` is the index
+within the transaction. So the rows of one transaction are adjacent, and the rows are in the order
+of the chain. All rows after a point of the chain are one range. The third event of transaction 5 is
+row 5 * 65 536 + 2 = 327 682. A revert to a point before that transaction deletes all rows from 327
+680 on.
 """
 
 import sqlite3
@@ -22,14 +23,14 @@ from typing import Any, Self
 
 from nexus_tools.sui.errors import NexusError, ValidationError, WrongStateError
 
-APPLICATION_ID = 0x4E784C67  # "NxLg"
+APPLICATION_ID = 0x4E784C67  # "NxLg" in ASCII
 FORMAT = 2
 """The version of the database format. Format 2 requires the objects 0x5 and 0xacc."""
 
 INDEX_BITS = 16
-"""The bits of a row number for the place in a transaction.
+"""The number of bits in a row number for the index within the transaction.
 
-Sui allows 2048 objects and 1024 events.
+Sui allows 2048 objects and 1024 events in one transaction.
 """
 
 TABLES = (
@@ -76,7 +77,7 @@ STATE_FILE_NAME = "ledger.sqlite"
 
 
 class State:
-    """The database of one network. Only one process at a time can open it.
+    """The database of one network. Only one process at a time can open a database.
 
     Every method raises `state_damaged` if the database cannot be read, `state_write_failed` if the
     disk refuses a write, and `state_conflict` if a write contradicts existing rows.
@@ -141,7 +142,7 @@ class State:
 
     @contextmanager
     def commit(self) -> Iterator[None]:
-        """Commit all writes of the `with` block. If the block raises, roll them back."""
+        """Commit all writes of the `with` block. If the block raises, roll back the writes."""
         with self._translated:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -153,15 +154,15 @@ class State:
                 raise
 
     def write(self, statement: str, *rows: Sequence[Any]) -> None:
-        """Run a statement once for each row of parameters. Call it only inside `commit`."""
+        """Run a statement once for each row of parameters, inside a `commit` of the caller."""
         self.write_all(statement, rows)
 
     def write_all(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement once for each row of an iterable. Call it only inside `commit`."""
+        """Run a statement once for each row of an iterable, inside a `commit` of the caller."""
         self._connection.executemany(statement, rows)
 
     def set_setting(self, key: str, value: bytes) -> None:
-        """Store the value of a network setting. Call it only inside `commit`."""
+        """Store the value of a network setting. Call this method only inside `commit`."""
         self.write("INSERT OR REPLACE INTO settings VALUES (?, ?)", (key, value))
 
     # --- Opening
@@ -170,8 +171,8 @@ class State:
         execute = self._connection.execute
         execute("PRAGMA locking_mode = EXCLUSIVE")
         if self.path is None:
-            # A temporary database needs a journal only to roll back a commit that raises. With a
-            # journal in memory, a transfer takes a tenth less time than with a journal file.
+            # A temporary database needs a journal only to roll back a commit that raises. A
+            # transfer takes 10 % less time with a journal in memory than with a journal file.
             execute("PRAGMA journal_mode = MEMORY")
         else:
             execute("PRAGMA journal_mode = WAL")
@@ -193,12 +194,12 @@ class State:
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         (number,) = self._connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
-            raise damaged_error(self.path, "it is the database of another program")
+            raise damaged_error(self.path, "the database belongs to another program")
         if number != FORMAT:
             raise ValidationError(
                 "state_format_unsupported",
                 f"the state in {self.path} has format {number}, but this version expects {FORMAT}",
-                hint="Start with a new directory, or use the version that created this one.",
+                hint="Start with a new directory, or use the version that created this state.",
             )
 
 
@@ -233,7 +234,7 @@ def _translated(path: Path | None, error: sqlite3.DatabaseError) -> NexusError:
         return WrongStateError(
             "state_locked",
             f"the state in {path} is in use by another process",
-            hint="Stop the other localnet, or use another directory for this one.",
+            hint="Stop the other localnet, or use another directory for this localnet.",
         )
     return NexusError("state_write_failed", f"cannot write the state in {_place(path)}: {error}")
 

@@ -1,7 +1,7 @@
 """Event filters in disjunctive form: an OR of terms, each of which is an AND of literals.
 
 The filters correspond to `EventFilter` of `sui.rpc.v2`. `matches` applies a filter to an event in
-memory. `select_events` applies it to the database, with the `columns` of each predicate.
+memory. `select_events` applies a filter to the database, with the `columns` of each predicate.
 """
 
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ class SentBy(Struct, frozen=True):
         return event.sender == self.sender
 
     def columns(self) -> dict[str, Any]:
-        """Return the required values of columns of `events`, with the columns of `index` first."""
+        """Return the columns of `events` with required values, starting with those of `index`."""
         return {"sender": self.sender}
 
 
@@ -45,7 +45,7 @@ class EmittedBy(Struct, frozen=True):
         return event.package == self.package and self.module in (None, event.module)
 
     def columns(self) -> dict[str, Any]:
-        """Return the required values of columns of `events`, with the columns of `index` first."""
+        """Return the columns of `events` with required values, starting with those of `index`."""
         return _present({"package": self.package, "module": self.module})
 
 
@@ -74,7 +74,7 @@ class HasType(Struct, frozen=True):
         )
 
     def columns(self) -> dict[str, Any]:
-        """Return the required values of columns of `events`, with the columns of `index` first."""
+        """Return the columns of `events` with required values, starting with those of `index`."""
         params = None if self.type_params is None else TYPE_PARAMS.encode(self.type_params)
         return _present(
             {

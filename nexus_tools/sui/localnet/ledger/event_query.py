@@ -27,7 +27,7 @@ Condition = tuple[str, list[Any]]
 """A condition on a row of `events`, and its parameters."""
 
 MAX_BRANCHES = 100
-"""The maximum number of branches. SQLite accepts 500, with 32 766 parameters in total."""
+"""The maximum number of branches. SQLite accepts 500 branches with 32 766 parameters in total."""
 
 
 def page_query(
@@ -56,7 +56,7 @@ def page_query(
 
 
 def _branches(state: State, event_filter: EventFilter | None) -> list[Condition]:
-    """Return conditions. SQLite can read the rows of each one in the order of the chain."""
+    """Return conditions. SQLite can read the rows of each condition in chain order."""
     if event_filter is None:
         return [("1", [])]
     branches: list[Condition] = []
@@ -82,7 +82,7 @@ def _term_branches(state: State, term: tuple[EventLiteral, ...]) -> Iterator[Con
 
 
 def _keys(state: State, index: Sequence[str], values: list[Any]) -> Iterator[list[Any]]:
-    """Yield the existing keys of an index that begin with these values, with one query for each."""
+    """Yield the existing keys of an index with these first values, with a query per key."""
     if len(values) == len(index):
         yield values
         return
@@ -97,7 +97,7 @@ def _keys(state: State, index: Sequence[str], values: list[Any]) -> Iterator[lis
         yield from _keys(state, index, [*values, name])
 
 
-# --- Conditions for which SQLite must not use an index: the prefix `+` prevents that
+# --- Conditions for which the prefix `+` prevents SQLite from using an index
 
 
 def _any_term(event_filter: EventFilter) -> Condition:

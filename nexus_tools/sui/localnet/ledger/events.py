@@ -14,8 +14,8 @@ from nexus_tools.sui.types.type_tag import StructTag
 
 _EVENT = """package, module, e.sender, type_address, type_module, type_name, type_params,
     e.contents"""
-_NUMBER = 8  # the index of the column after the columns of `_EVENT`
-_AFTER_ALL = 2**63 - 1  # the largest number that SQLite knows
+_NUMBER = 8  # The index of the first column after the columns of `_EVENT`.
+_AFTER_ALL = 2**63 - 1  # The largest integer of SQLite.
 
 
 class EventPosition(NamedTuple):
@@ -36,7 +36,7 @@ class LedgerEvent(Struct, frozen=True):
 
 
 def write_events(state: State, transaction: int, events: tuple[Event, ...]) -> None:
-    """Append the events of the transaction with this number. Call it only inside a commit."""
+    """Append the events of the transaction with this number, inside a commit of the caller."""
     state.write_all(
         "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -57,7 +57,7 @@ def write_events(state: State, transaction: int, events: tuple[Event, ...]) -> N
 
 
 def delete_events(state: State, transaction: int) -> None:
-    """Delete the events of this and all later transactions. Call it only inside a commit."""
+    """Delete the events of this and all later transactions, inside a commit of the caller."""
     state.write("DELETE FROM events WHERE number >= ?", (transaction << INDEX_BITS,))
 
 
@@ -102,7 +102,7 @@ def _number(state: State, position: EventPosition) -> int:
         "SELECT first_transaction FROM checkpoints WHERE number = ?",
         (min(position.checkpoint, _AFTER_ALL),),
     )
-    if row is None:  # the position is after the last checkpoint, and so after every event
+    if row is None:  # the position is after the last checkpoint
         return _AFTER_ALL
     # A page may end at a position after the last transaction of a checkpoint. This position is the
     # start of the next checkpoint, because numbers continue over the whole chain.

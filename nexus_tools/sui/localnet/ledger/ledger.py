@@ -56,8 +56,8 @@ class Snapshot(Struct, frozen=True):
 class Ledger:
     """All versions of objects, and the transactions, checkpoints and events of the chain.
 
-    The database holds all data. Memory holds the indexes of the live objects and recently used
-    data. `apply` stores a checkpoint completely or not at all.
+    The database contains all data. The indexes of the live objects and recently used data are in
+    memory. `apply` stores a checkpoint completely or not at all.
     """
 
     __slots__ = ("_latest", "_live", "_recent", "_record", "_state")
@@ -72,7 +72,7 @@ class Ledger:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """Open the ledger stored in a directory, or create one there.
+        """Open the ledger stored in a directory, or create a ledger there.
 
         Raises:
             NexusError: the errors of `State.open`, and `state_incomplete` if checkpoints are
@@ -249,7 +249,7 @@ class Ledger:
     ) -> list[LedgerEvent]:
         """Return at most `limit` matching events from `start` (included) to `end` (excluded).
 
-        With `descending`, the list starts with the last event before `end`.
+        If `descending` is set, the list starts with the last event before `end`.
         """
         return select_events(
             self._state, event_filter, start, end, limit=limit, descending=descending
@@ -266,7 +266,7 @@ class Ledger:
             ValidationError: `checkpoint_invalid` if the checkpoint does not follow the latest one,
                 or if its objects do not match the effects.
         """
-        # The steps that can fail come first. The changes in memory after them cannot fail.
+        # The steps that can fail are first. The later changes in memory cannot fail.
         self._check(checkpoint)
         with self._state.commit():
             chain.write_checkpoint(self._state, checkpoint)
@@ -298,7 +298,7 @@ class Ledger:
             and len(checkpoint.transactions) == len(checkpoint.contents.transactions)
         )
         if not follows:
-            raise _invalid(checkpoint, "it does not follow the latest checkpoint")
+            raise _invalid(checkpoint, "the checkpoint does not follow the latest checkpoint")
         for transaction in checkpoint.transactions:
             written = {
                 object_id
@@ -311,7 +311,7 @@ class Ledger:
                 )
             for value in transaction.output_objects:
                 if isinstance(value.data, MovePackage):
-                    original_id(value.data)  # raises now, before anything is stored
+                    original_id(value.data)  # an invalid package raises before anything is stored
 
     # --- Snapshots
 
@@ -341,11 +341,11 @@ class Ledger:
                 "snapshot_not_found",
                 f"the snapshot at checkpoint {snapshot.checkpoint} no longer exists:"
                 " the ledger was reverted to an earlier point",
-                hint="Take a new snapshot after a revert to an earlier one.",
+                hint="Take a new snapshot after a revert to an earlier snapshot.",
             )
-        # The database changes before the indexes in memory, so that a process that dies in between
-        # restarts at the snapshot. The progress record changes before the rows, because it must not
-        # name a deleted checkpoint.
+        # The database changes before the indexes in memory, so that a process that is killed
+        # between the two steps restarts at the snapshot. The progress record changes before the
+        # rows, because it must not name a deleted checkpoint.
         affected = chain.changed_after(self._state, snapshot.checkpoint)
         outdated = [value for value in map(self._live.get, affected) if value is not None]
         if self._record is not None:
@@ -384,10 +384,10 @@ class Ledger:
 def _end(latest: Checkpoint | None, number: int) -> str:
     """Describe how the ledger differs from the progress record, which names checkpoint `number`."""
     if latest is None:
-        return "its database has no checkpoint"
+        return "the database has no checkpoint"
     if latest.number < number:
-        return f"it ends at checkpoint {latest.number}"
-    return f"its checkpoint {number} is different"
+        return f"the ledger ends at checkpoint {latest.number}"
+    return f"the ledger's checkpoint {number} is different"
 
 
 def _invalid(checkpoint: Checkpoint, reason: str) -> ValidationError:

@@ -28,7 +28,7 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 class CoinBalance(Struct, frozen=True):
     """An address's funds of one coin type: the total amount and the number of its coins.
 
-    `in_address` is the address balance, which is the amount that the address holds without coins.
+    `in_address` is the address balance, which is the amount that the address owns without coins.
     """
 
     amount: int = 0
@@ -37,7 +37,7 @@ class CoinBalance(Struct, frozen=True):
 
 
 _NOTHING = CoinBalance()
-_IN_MEMORY = 4096  # objects
+_IN_MEMORY = 4096  # the maximum number of cached objects
 _ADDRESS_OWNERS = (AddressOwner, ConsensusAddressOwner)
 
 
@@ -62,7 +62,7 @@ class LiveObjects:
     def __init__(self, state: State) -> None:
         self._state = state
         self._recent: OrderedDict[Address, Object] = OrderedDict()
-        self._packages: dict[Address, Object] = {}  # few, large, and read for each call
+        self._packages: dict[Address, Object] = {}  # packages are read for each call
         self._package_versions: dict[Address, dict[int, MovePackage]] = {}
         self._by_owner = ObjectIndex()
         self._children: dict[Address, list[Address]] = {}
@@ -93,7 +93,7 @@ class LiveObjects:
     def owned_by(
         self, owner: Address, tag: StructTag | None, after: bytes, limit: int | None
     ) -> list[Object]:
-        """Return the objects of an address after the one whose `listing_sort_key` is `after`."""
+        """Return the objects of an address whose `listing_sort_key` is greater than `after`."""
         return self._known(self._by_owner.page(owner, tag, after, limit))
 
     def children_of(
@@ -248,5 +248,5 @@ def _is_same_but_for_contents(first: Object, second: Object) -> bool:
 
 
 def _describes_currency(tag: StructTag) -> bool:
-    """Return whether a type of 0x2::coin other than `Coin` is given, for example `CoinMetadata`."""
+    """Return whether a type is in 0x2::coin but is not `Coin`, for example `CoinMetadata`."""
     return tag.module == "coin" and tag.address == SUI_FRAMEWORK and not is_coin(tag)

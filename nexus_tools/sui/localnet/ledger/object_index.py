@@ -34,8 +34,8 @@ _PRIMITIVES = {
 def place_of(data: MoveObject) -> bytes:
     """Return the sort key of an object among the objects of its type. The key ends with the ID.
 
-    The key of a coin of 7 starts with fffffffffffffff8, the key of a coin of 5 with
-    fffffffffffffffa, so the larger coin comes first.
+    The key of a coin with the balance 7 starts with fffffffffffffff8. The key of a coin with the
+    balance 5 starts with fffffffffffffffa, so the larger coin comes first.
     """
     if not is_coin(data.type):
         return data.id
@@ -55,7 +55,8 @@ def type_sort_key(tag: TypeTag) -> bytes:
     """
     if not isinstance(tag, StructTag):
         return _order_of(tag)
-    # `0x2::sui::SUI` is the address, 3 "sui", 3 "SUI" and 0, each number in eight bytes.
+    # For example, the key of `0x2::sui::SUI` is the address, 3, "sui", 3, "SUI" and 0, with each
+    # number in eight bytes.
     params = b"".join(map(_order_of, tag.type_params))
     count = len(tag.type_params).to_bytes(_U64, "big")
     return tag.address + _text(tag.module) + _text(tag.name) + count + params

@@ -24,7 +24,7 @@ from nexus_tools.sui.types.object import OBJECT, Object
 
 
 def write_objects(state: State, number: int, transaction: ExecutedTransaction) -> None:
-    """Append the object changes of transaction `number`. Call it only inside a commit."""
+    """Append the object changes of transaction `number`, inside a commit of the caller."""
     rows = _object_rows(number << INDEX_BITS, transaction)
     state.write_all("INSERT INTO objects VALUES (?, ?, ?, ?, ?)", rows)
 
@@ -62,7 +62,7 @@ def changed_objects(state: State, number: int) -> set[Address]:
 
 
 def delete_objects(state: State, number: int) -> None:
-    """Delete the rows of transaction `number` and all later ones. Call it only inside a commit."""
+    """Delete the rows of transaction `number` and later, inside a commit of the caller."""
     state.write("DELETE FROM objects WHERE number >= ?", (number << INDEX_BITS,))
 
 
@@ -107,7 +107,7 @@ def read_latest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]
 
 def read_live(state: State) -> Iterator[Object]:
     """Yield all objects that exist, in their latest version."""
-    # With max(), SQLite takes the other columns from the row that has the maximum.
+    # If a query has max(), SQLite reads the other columns from the row that has the maximum.
     return _all(state, "SELECT digest, bytes, max(version) FROM objects GROUP BY id", ())
 
 

@@ -4,8 +4,8 @@ SQLite recovers a damaged write-ahead log up to its last intact commit, and it t
 as a new database. In both cases, the database looks like a valid but older state. The record shows
 that checkpoints are missing.
 
-The record never names a checkpoint that the ledger lacks. The record moves forward after a commit,
-and back before a revert. So the process may die between any two steps:
+The record never names a checkpoint that the ledger lacks. The record is updated after a commit and
+before a revert. So the process may be killed between any two steps:
 
     commit checkpoint 8    ledger at 8, record at 7
     move the record        ledger at 8, record at 8
@@ -54,7 +54,7 @@ class Progress(Struct, frozen=True):
 
 
 class ProgressRecord:
-    """The progress record in a state directory. Only the process that opened the state may use it.
+    """The progress record in a state directory, for the process that opened the state.
 
     Raises:
         ValidationError: `state_damaged` if the file is malformed.
@@ -81,7 +81,7 @@ class ProgressRecord:
             f"the state in {self.path.parent} lost data: {finding}, but it had reached"
             f" checkpoint {self.progress.number} of chain {self.progress.chain_id}",
             hint="Restore a copy of the folder, or start with another folder."
-            f" To continue with the rest of the data, delete `{self.path}`.",
+            f" To continue with the remaining data, delete `{self.path}`.",
         )
 
     def move_forward(self, progress: Progress) -> None:
@@ -96,7 +96,7 @@ class ProgressRecord:
             _LOG.warning("cannot update %s: %s", self.path, error)
 
     def move_back(self, progress: Progress) -> None:
-        """Record an earlier checkpoint. Call it before the later checkpoints are deleted.
+        """Record an earlier checkpoint. Call this method before deleting the later checkpoints.
 
         Raises:
             NexusError: `state_write_failed`.
@@ -146,7 +146,7 @@ def require_database(directory: Path, file: Path) -> None:
         return
     record = ProgressRecord(directory)
     if record.progress is not None:
-        raise record.incomplete("its database is missing or empty")
+        raise record.incomplete("the database is missing or empty")
 
 
 def delete_state(directory: Path) -> None:

@@ -112,7 +112,7 @@ class Execution(Protocol):
 
 
 class TransactionPlace(Struct, frozen=True):
-    """The position of a transaction: its checkpoint, the checkpoint's time, and its index there."""
+    """The position of a transaction: its checkpoint, the checkpoint's time, and its index."""
 
     checkpoint: int
     timestamp_ms: int
@@ -123,8 +123,8 @@ class ExecutedTransaction(Struct, frozen=True):
     """A transaction, its signatures, its effects and its position in the chain.
 
     `signatures` are serialized: flag, signature, public key. `input_objects` are the object
-    versions that the transaction read or changed. `output_objects` are the versions that it wrote,
-    and `output_bytes` are the BCS of `output_objects`. `index_in_checkpoint` counts from 0.
+    versions that the transaction read or changed. `output_objects` are the written versions, and
+    `output_bytes` are the BCS of `output_objects`. `index_in_checkpoint` counts from 0.
     """
 
     digest: Digest

@@ -59,14 +59,14 @@ class TestCaller:
 
 @contextmanager
 def _deadline(meter: Meter, timeout_s: float) -> Iterator[Event]:
-    """Exhaust the meter after `timeout_s` seconds. Yield an event that is set when this happens."""
+    """Exhaust the meter after `timeout_s` seconds. Yield an event that is set then."""
     ended, expired = Event(), Event()
 
     def watch() -> None:
         if ended.wait(timeout_s):
             return
         expired.set()
-        # Repeat it, because a block that is just being charged may overwrite the meter.
+        # Exhaust the meter repeatedly, because code that is being charged may overwrite it.
         while not ended.wait(_CHECK_S):
             meter.exhaust()
 

@@ -23,7 +23,7 @@ class FunctionCoverage(Struct, frozen=True):
 class ModuleCoverage(Struct, frozen=True):
     """The coverage of a module. `lines` counts executions of each line on which a statement starts.
 
-    `unmeasured` are functions without markers, whose lines do not count.
+    `unmeasured` are functions without markers, whose lines are not included.
     """
 
     module: str
@@ -38,7 +38,7 @@ class ModuleCoverage(Struct, frozen=True):
         return sum(1 for count in self.lines.values() if count)
 
     def missed(self) -> list[tuple[int, int]]:
-        """Return the first and last lines of the ranges without executed statements.
+        """Return the first and the last line of each range without executed statements.
 
         Lines without statements do not split a range. For example, if the statements are on lines
         3, 5, 6, 9 and 12, and only line 6 was executed, the ranges are 3-5 and 9-12.
@@ -103,7 +103,7 @@ def _module(
         if (path, body.line) in marked.unmarked:
             unmeasured.append(body.name)
         for statement, count in statements:
-            # Several statements may start on one line. The most frequently executed one counts.
+            # If several statements start on one line, the line has the highest of their counts.
             lines[statement.line] = max(lines[statement.line], count)
         if statements:
             # The first statement of a body is executed once per call.
@@ -162,7 +162,7 @@ def _row(module: str, lines: int, covered: int, missed: str) -> dict[str, Any]:
 
 
 def _percent(covered: int, lines: int) -> float:
-    """Return the percentage with one decimal, rounded down. So 100 means that all are covered.
+    """Return the percentage with one decimal, rounded down. Only complete coverage results in 100.
 
     For example, 999 of 1000 and 9999 of 10000 are both 99.9.
     """

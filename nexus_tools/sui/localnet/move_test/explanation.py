@@ -22,8 +22,8 @@ class Explanation(Struct, frozen=True):
     """An explained failure. `summary` is one line, and `stack` starts with the innermost function.
 
     `constant_name` is the constant of the abort and its module's name in the sources. `line` is the
-    line of the abort. The line is known if the abort code includes it or the function uses the
-    constant only once.
+    line of the abort. The line is known if the abort code includes the line, or if the function
+    uses the constant only once.
     """
 
     failure: Failure
@@ -84,7 +84,7 @@ class Explainer:
     def _line_of(
         self, constant: ConstantName | None, failure: Failure, path: str | None
     ) -> int | None:
-        """Return the line of the failed function that uses the constant, if it is the only one."""
+        """Return the only line of the failed function that uses the constant, or None."""
         if constant is None or path is None or not failure.frames:
             return None
         lines = self._texts[path].splitlines()
@@ -104,7 +104,7 @@ class Explainer:
     def _frame(self, frame: Frame, statement: Statement | None) -> str:
         """Return a function and its current line.
 
-        If that is unknown, use the line of its definition.
+        If the current line is unknown, return the line of the function's definition.
         """
         module = self._names.module_name(frame.address, frame.module)
         if module is None:

@@ -48,13 +48,14 @@ class Failure(Struct, frozen=True):
 
     @property
     def is_of_the_code(self) -> bool:
-        """Whether the tested code failed, and not the VM because it lacks a feature."""
+        """Whether the tested code failed. A feature that the VM lacks is a different failure."""
         return self.kind in (ABORT, OUT_OF_GAS, *ErrorKind)
 
 
 def failure_of(error: Exception) -> Failure:
     """Return the failure for an exception of the VM."""
-    # A Python traceback goes from caller to callee. A Move call stack goes from callee to caller.
+    # A Python traceback lists the caller before the callee. A Move call stack lists the callee
+    # before the caller.
     frames = tuple(reversed(list(_frames(error.__traceback__))))
     if isinstance(error, MoveAbort):
         frames, message = _frames_from(error.location, frames), _without_extension(str(error))
@@ -130,7 +131,7 @@ class ExpectedFailure(Struct, frozen=True):
     def is_met_by(self, failure: Failure, constant: ConstantName | None) -> bool:
         """Return whether a failure meets the requirements.
 
-        `constant` is the constant of its abort code.
+        `constant` is the constant of the failure's abort code.
         """
         if self.constant is not None and self.code is None and constant != self.constant:
             return False
@@ -143,7 +144,7 @@ class ExpectedFailure(Struct, frozen=True):
         return all(expected in (None, actual) for expected, actual in pairs)
 
     def in_words(self) -> str:
-        """Return a description of the expected failure that can follow "it should have"."""
+        """Return a description of the expected failure, which completes "it should have …"."""
         if self.kind is None:
             return "failed"
         abort_value = f"{self.constant[0]}::{self.constant[1]}" if self.constant else self.code

@@ -31,8 +31,7 @@ TEST_NATIVES: NativeTable = {**NATIVES, **TEST_ONLY_NATIVES}
 def machine_for_tests(build: MoveTestBuild, natives: NativeTable | None = None) -> Machine:
     """Return a VM with the packages of a test run. The tested package has the address 0x0.
 
-    Modules at other addresses form packages of their own. `natives` are additional native
-    functions.
+    Modules at other addresses form separate packages. `natives` are additional native functions.
     """
     packages = {
         package.id: _extended_package(package, tuple(build.framework.get(bytes(package.id), ())))
@@ -93,7 +92,7 @@ def _with_types_of_extended(module: CompiledModule) -> CompiledModule:
 
 
 def _with_public_entries(data: bytes) -> bytes:
-    """Return a module with all entry functions public, because tests may call private ones too."""
+    """Return a module whose entry functions are public, so that tests can call all of them."""
     module = deserialize(data)
     if all(_is_public(function) for function in module.function_definitions if function.is_entry):
         return data

@@ -19,7 +19,7 @@ from nexus_tools.sui.localnet.move_test.machine import machine_for_tests
 from nexus_tools.sui.localnet.vm import ControlFlowGraph, Function, Value
 from nexus_tools.sui.types.address import ZERO
 
-# Markers cost gas and time, so a call with markers has higher limits of both.
+# Markers cost gas and time, so a call with markers has higher gas and time limits.
 _MORE_TIME = 10
 _GAS_FOR_ALL = 10**15
 
@@ -28,7 +28,7 @@ _MARKER = (bytes(ZERO), MODULE, FUNCTION)
 
 
 class SourceLines:
-    """A map from instructions to statements, which uses the markers on the paths to them."""
+    """A map from instructions to statements, which uses the markers on paths to instructions."""
 
     def __init__(self, marked: MarkedBuild) -> None:
         self._statements = marked.statements
@@ -49,13 +49,13 @@ class SourceLines:
     def _of_function(self, module: CompiledModule, name: str) -> Mapping[int, Statement]:
         """Return the statement of each instruction by offset.
 
-        Markers in macros of other functions do not count.
+        Markers in macros of other functions are ignored.
 
-        An instruction belongs to the statement of the last marker before it in its block. If its
-        block has no earlier marker, it belongs to the statement at the end of the block's immediate
-        dominator. For example, in `f(if (a) { x } else { y })`, both branches may have markers. The
-        call of `f` is in a block after the branches. The dominator of this block is the block of
-        the condition, so the call belongs to the whole statement.
+        An instruction belongs to the statement of the last marker before it in its block. If the
+        block has no earlier marker, the instruction belongs to the statement at the end of the
+        block's immediate dominator. For example, in `f(if (a) { x } else { y })`, both branches may
+        have markers. The call of `f` is in a block after the branches. The dominator of this block
+        is the block of the condition, so the call belongs to the whole statement.
         """
         definition = _definition(module, name)
         if definition is None or definition.code is None:
@@ -66,7 +66,7 @@ class SourceLines:
         final_statements: dict[int, Statement | None] = {}
         markers = self._marked(module, definition, name)
         for block in graph.order:
-            statement = final_statements.get(dominators[block])  # None before the entry
+            statement = final_statements.get(dominators[block])  # None for the entry block
             for offset in graph.blocks[block].offsets:
                 statement = markers.get(offset, statement)
                 if statement is not None:
@@ -84,7 +84,7 @@ class SourceLines:
             operand = instruction.operand
             if instruction.opcode is not Opcode.CALL or not isinstance(operand, int):
                 continue
-            # `passed(7)` is `LdU64 7`, `Call passed`.
+            # The compiler translates `passed(7)` to the instructions `LdU64 7` and `Call passed`.
             number = instructions[offset - 1].operand
             if module.function_id(operand) == _MARKER and isinstance(number, int):
                 statement = self._statements[number]
@@ -114,7 +114,7 @@ class MarkedRun:
         self._last = 0
 
     def compile(self) -> None:
-        """Build the package now, so that the build does not count for the first test."""
+        """Build the package now, so that the time of the first test does not include the build."""
         _ = self._caller
 
     def coverage(self) -> Coverage:

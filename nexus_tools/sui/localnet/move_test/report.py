@@ -26,7 +26,7 @@ def failure_lines(result: MoveTestResult) -> Iterator[str]:
 
 
 def result_record(result: MoveTestResult) -> dict[str, Any]:
-    """Return a test's result as JSON values. If the test did not pass, they include `failure`."""
+    """Return a test's result as JSON values. For a failed test, include `failure`."""
     test, explanation = result.test, result.explanation
     record: dict[str, Any] = {
         "test": test.title,

@@ -1,4 +1,4 @@
-"""The runner of a package's tests, which runs one test after the other with separate objects."""
+"""The runner of a package's tests, which runs tests in sequence and with separate objects."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -57,8 +57,8 @@ class MoveTestRunner:
     """A runner of the tests of one build. `seed` determines the arguments of random tests.
 
     A test may run for `timeout_s` seconds and use `gas_limit` internal gas units. `marked` returns
-    this build with markers, which give the lines of failures. If `covers` is set, they also give
-    the executed lines of all tests.
+    this build with markers, which determine the lines of failures. If `covers` is set, the markers
+    also determine the executed lines of all tests.
     """
 
     def __init__(

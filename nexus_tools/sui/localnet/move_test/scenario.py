@@ -48,9 +48,9 @@ _NO_DIGEST = Digest(bytes(32))
 class Effects(Struct):
     """The effects of a transaction in a scenario, by object ids.
 
-    Dynamic fields are listed only if deleted.
+    Dynamic fields are listed only if the transaction deleted them.
 
-    Wrapped objects count as `deleted`.
+    Wrapped objects are listed as `deleted`.
     """
 
     created: list[Address] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Effects(Struct):
 
 
 class Scenario:
-    """The state of a test between transactions. `objects` is in the order of the last writes."""
+    """The state of a test between transactions. `objects` is sorted by the last write."""
 
     def __init__(self, machine: Machine, gas: NativeGas) -> None:
         self.machine = machine
@@ -112,10 +112,11 @@ class Scenario:
 
         Abort if the transaction used a shared or immutable object in a way that Sui does not allow.
 
-        Example: a test takes the shared object 0x5 and the coin 0x6, returns 0x5, and wraps 0x6
-        into a new object that it transfers. At the end, 0x5 is in `transfers` and no longer in
-        `taken`. The new object contains the id 0x6, so 0x6 is in `wrapped` and counts as deleted.
-        An address owned 0x6, so 0x6 is not in `shared_or_immutable`, and the transaction is valid.
+        For example, a test takes the shared object 0x5 and the coin 0x6, returns 0x5, and wraps 0x6
+        into a new object that it transfers. At the end of the transaction, 0x5 is in `transfers`
+        and no longer in `taken`. The new object contains the id 0x6, so 0x6 is in `wrapped` and
+        counts as deleted. An address owned 0x6, so 0x6 is not in `shared_or_immutable`, and the
+        transaction is valid.
         """
         runtime, effects = self.runtime, Effects()
         effects.events = len(runtime.take_events())
@@ -193,7 +194,7 @@ class Scenario:
 class ScenarioRuntime(ObjectRuntime):
     """The runtime of one transaction of a test.
 
-    The transaction may share again what it has taken.
+    The transaction may share a taken shared object again.
     """
 
     def __init__(
@@ -225,7 +226,7 @@ def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
         yield Address(value[0][0])
     elif isinstance(type_, StructTag):
         definition = types.datatype(type_)
-        assert definition is not None  # because a value of this type exists
+        assert definition is not None  # a value of this type exists
         fields = definition.fields or ()
         if isinstance(value, Variant) and definition.variants is not None:
             fields, value = definition.variants[value.tag][1], value.fields
@@ -237,7 +238,7 @@ def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
 def _same_owner(first: Owner, second: Owner) -> bool:
     """Return whether two owners are equal.
 
-    The initial version of a shared object does not count.
+    The initial version of a shared object is ignored.
     """
     return isinstance(second, Shared) if isinstance(first, Shared) else first == second
 

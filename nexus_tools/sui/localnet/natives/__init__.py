@@ -1,7 +1,7 @@
-"""Native functions of the framework, with one file per Move module that has some.
+"""Native functions of the framework, with one file per Move module that has native functions.
 
-`NATIVES` has all native functions. `object_runtime.py` has the state of a transaction that they
-share.
+`NATIVES` has all native functions. `object_runtime.py` has the transaction state that native
+functions share.
 """
 
 from nexus_tools.sui.localnet.natives.accumulators import Accumulators, StreamEvent

@@ -21,7 +21,7 @@ Decode = Callable[[StructTag, bytes], Value]
 
 
 class MismatchedType(Exception):  # noqa: N818 - the name states the cause
-    """A child or received object with this id exists, but it has a different type."""
+    """An error for a child or received object that does not have the expected type."""
 
 
 class ChildObject(Struct):
@@ -99,8 +99,8 @@ class ChildObjects:
         if child_object is None or not child_object.cell:
             return None
         child_object.writable = True
-        # The entry stays with an empty cell, so that the removed child is not read from the ledger
-        # again.
+        # The entry remains with an empty cell, so that the removed child is not read from the
+        # ledger again.
         cell, child_object.cell = child_object.cell, []
         return cell
 
@@ -128,7 +128,7 @@ class ChildObjects:
             if child_object.type is not tag:
                 if child_object.type != tag:
                     raise MismatchedType
-                child_object.type = tag  # so that the next comparison is by identity
+                child_object.type = tag  # makes the next comparison fast, by identity
             return child_object
         stored = self._stored(parent, child)
         if stored is None:

@@ -36,7 +36,7 @@ class NativeGas:
     def used(self) -> int:
         """The internal gas units used so far.
 
-        If the meter is shared, they include all other work.
+        If the meter is shared, the units include all other work.
         """
         return self._meter.spent
 
@@ -61,13 +61,13 @@ def block_cost(base: int, size: int, block_size: int) -> int:
 
 
 def priced(implementation: Callable[..., Any], cost: int | Callable[[int], int]) -> PricedNative:
-    """Return a native function with a fixed cost, or a cost by the length of its first argument."""
+    """Return a native function whose cost is fixed or depends on its first argument's length."""
     return PricedNative(implementation, cost, charge)
 
 
 # Sizes of types
 
-_TAG_BYTES = 8 + 16  # ENUM_BASE_ABSTRACT_SIZE and BOX_ABSTRACT_SIZE
+_TAG_BYTES = 8 + 16  # Sui's ENUM_BASE_ABSTRACT_SIZE plus BOX_ABSTRACT_SIZE
 
 
 def type_size(type_: TypeTag) -> int:

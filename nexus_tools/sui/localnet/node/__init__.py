@@ -1,4 +1,4 @@
-"""The node, which checks and executes signed transactions and commits each one as a checkpoint.
+"""The node, which checks and executes signed transactions, and commits a checkpoint for each.
 
 Start reading with `node.py`.
 """

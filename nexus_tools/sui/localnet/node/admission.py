@@ -37,7 +37,7 @@ def admit(
             transaction.
         NotAllowedError: `signature_malformed`, `signature_invalid`.
     """
-    check_size(data_bytes)  # first, because the cost of decoding grows with the size
+    check_size(data_bytes)  # this check is first, because large data is slow to decode
     data = TRANSACTION_DATA.decode(data_bytes)
     if not isinstance(data.kind, ProgrammableTransaction):
         raise TransactionRefused(
@@ -61,7 +61,7 @@ def check_chain(data: TransactionData, chain_id: Digest, epoch: int) -> None:
     """Refuse a transaction that is meant for another chain.
 
     A gas coin may be a reservation of funds, which names a chain and an epoch. The reservation is
-    valid in that epoch and in the next one.
+    valid in that epoch and in the next epoch.
     """
     expiration = data.expiration
     if isinstance(expiration, ValidDuring | Validity) and expiration.chain != chain_id:
@@ -74,7 +74,7 @@ def check_chain(data: TransactionData, chain_id: Digest, epoch: int) -> None:
 
 
 def _check_reservation(reservation: CoinReservation, data: TransactionData, epoch: int) -> None:
-    """Refuse a gas reservation that is expired, or not of the sender's own SUI."""
+    """Refuse a gas reservation that is expired or does not reserve the sender's own SUI."""
     own = accumulator_id(data.sender, balance_tag(SUI))
     if reservation.accumulator != own or data.gas.owner != data.sender:
         raise TransactionRefused(
@@ -96,7 +96,7 @@ def required_signers(data: TransactionData) -> tuple[Address, ...]:
 
 
 def check_signatures(data: TransactionData, data_bytes: bytes, signatures: Sequence[bytes]) -> None:
-    """Refuse a transaction unless exactly the required signers signed it, once each.
+    """Refuse a transaction unless each required signer, and no one else, signed it once.
 
     The signatures may be in any order.
 

@@ -1,4 +1,4 @@
-"""The builder of the next checkpoint, which executes its transactions one after another."""
+"""The builder of the next checkpoint, which executes the checkpoint's transactions in order."""
 
 from collections.abc import Iterator, Sequence
 

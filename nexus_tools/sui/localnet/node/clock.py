@@ -9,11 +9,11 @@ from nexus_tools.sui.errors import ValidationError
 ADVANCES: Codec[tuple[tuple[int, int], ...]] = vector(record((u64, u64)))
 """The stored form of the clock advances.
 
-Each pair is the first checkpoint that uses an offset, and the offset in ms.
+Each pair consists of the first checkpoint that uses an offset, and the offset in ms.
 """
 
 LATEST_MS = 253_402_300_799_999
-"""The end of the year 9999, the latest time that a protobuf `Timestamp` can hold."""
+"""The end of the year 9999, which is the latest time that a protobuf `Timestamp` can represent."""
 
 WallClock = Callable[[], int]
 
@@ -41,7 +41,8 @@ class NetworkClock:
         """Set the clock to the advances and the time of the chain's latest checkpoint."""
         self._advances = advances
         self._last_ms = floor_ms
-        # If the machine's clock was set back in the meantime, continue from the chain's time.
+        # If the machine's clock was set back since the last checkpoint, continue from the chain's
+        # time.
         known_ms = advances[-1][1] if advances else 0
         self._offset_ms = max(known_ms, floor_ms - self._wall_clock())
 
@@ -51,7 +52,7 @@ class NetworkClock:
         return self._last_ms
 
     def advanced(self, milliseconds: int, checkpoint: int) -> tuple[tuple[int, int], ...]:
-        """Return the advances plus one of this length that takes effect at this checkpoint.
+        """Return the advances plus a new advance that takes effect at this checkpoint.
 
         Raises:
             ValidationError: `clock_advance_invalid`.
@@ -60,10 +61,10 @@ class NetworkClock:
             raise ValidationError(
                 "clock_advance_invalid",
                 f"cannot move the clock by {milliseconds} ms",
-                hint="Move it forward, at most to the end of the year 9999.",
+                hint="Move the clock forward, at most to the end of the year 9999.",
             )
-        # Offsets are relative to the machine's clock, not cumulative. With ((3, 500), (7, 800)) the
-        # offset from checkpoint 7 on is 800 ms, not 1300.
+        # Offsets are relative to the machine's clock, not cumulative. For example, with ((3, 500),
+        # (7, 800)), the offset from checkpoint 7 on is 800 ms and not 1300 ms.
         return (*self._advances, (checkpoint, self._offset_ms + milliseconds))
 
     def until(self, checkpoint: int) -> tuple[tuple[int, int], ...]:

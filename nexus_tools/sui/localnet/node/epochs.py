@@ -25,8 +25,8 @@ class Epoch(Struct, frozen=True):
 
     In the current epoch, `last_checkpoint` and `end_ms` are None.
 
-    `state` is the system state at the start of a past epoch, or the current state of the current
-    one.
+    `state` is the system state at the start of a past epoch, or the current system state in the
+    current epoch.
     """
 
     number: int
@@ -90,10 +90,10 @@ class Epochs:
         return EPOCH_STARTS.encode((*self._starts, checkpoint))
 
     def starts_until(self, checkpoint: int) -> bytes:
-        """Return the encoded epoch starts as they were when this checkpoint was the latest one."""
-        # An epoch starts with the checkpoint after the one that ended the previous epoch.
-        # With starts (0, 40), checkpoint 39 is the last of epoch 0 and has ended it. After a revert
-        # to 39 it is epoch 1, so 40 stays. After a revert to 38 it is epoch 0, so 40 is removed.
+        """Return the encoded epoch starts at the time when this checkpoint was the latest."""
+        # An epoch starts with the checkpoint after the last checkpoint of the previous epoch. For
+        # example, with the starts (0, 40), checkpoint 39 ended epoch 0. After a revert to 39, the
+        # epoch is 1, so 40 stays. After a revert to 38, the epoch is 0, so 40 is removed.
         return EPOCH_STARTS.encode(
             tuple(start for start in self._starts if start <= checkpoint + 1)
         )
@@ -114,7 +114,7 @@ class Epochs:
         return Epoch(number, first, last, start_ms, end.timestamp_ms, state)
 
     def _state_before(self, checkpoint: int) -> SystemState:
-        """Return the system state at the start of the epoch whose first checkpoint this is."""
+        """Return the system state at the start of the epoch with this first checkpoint."""
         if checkpoint == 0:
             return read_system_state(
                 lambda object_id: self._ledger.get_version(object_id, _FIRST_VERSION)

@@ -82,7 +82,7 @@ class Faucet:
         )
 
     def _coins(self, ledger: Ledger, needed_mist: int) -> list[Object]:
-        """Return the faucet's largest coins, as few as cover the amount.
+        """Return the smallest number of the faucet's largest coins that covers the amount.
 
         The transaction uses these coins as its gas payment, which merges them into one coin.
         """
@@ -94,6 +94,6 @@ class Faucet:
                 return coins
         raise WrongStateError(
             "faucet_empty",
-            f"the faucet has only {balance} MIST left; this needs {needed_mist} MIST",
+            f"the faucet has only {balance} MIST, but the request needs {needed_mist} MIST",
             hint="Request a smaller amount, or start a new network.",
         )

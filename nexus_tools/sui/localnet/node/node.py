@@ -1,4 +1,4 @@
-"""The only authority of the network: it checks, executes and commits transactions."""
+"""The only authority of the network, which checks, executes and commits transactions."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -115,10 +115,10 @@ class Node:
     def execute(self, data_bytes: bytes, signatures: Sequence[bytes]) -> ExecutedTransaction:
         """Execute and commit a signed transaction.
 
-        If it is already committed, return its first result.
+        If the transaction is already committed, return its first result.
 
         `data_bytes` is the BCS of `TransactionData`. The signatures are serialized. If an error is
-        raised, nothing has changed.
+        raised, the state is unchanged.
 
         Raises:
             BcsError: the bytes are not a transaction.
@@ -131,8 +131,8 @@ class Node:
             return earlier
         builder = self._builder_for(data)
         if self._subscribers and not builder.shows_time(within_ms=_CATCH_UP_MS):
-            # Transactions that do not use the clock may arrive so fast that subscribers never call
-            # `catch_up`. The clock has to advance for subscribers nevertheless.
+            # If transactions that do not use the clock arrive fast, the server may never call
+            # `catch_up`. The clock must still advance for subscribers.
             builder.set_clock()
         if _uses(data, RANDOM):
             builder.draw_randomness(self._randomness)
@@ -146,7 +146,7 @@ class Node:
         for coin in data.gas.payment:
             current = self.ledger.get(coin.object_id)
             if current is not None and current.version == coin.version:
-                return None  # a committed transaction has changed its gas coins
+                return None  # a commit would have changed its gas coins
         return self.ledger.transaction(transaction_digest(data_bytes))
 
     def simulate(
@@ -191,7 +191,7 @@ class Node:
         return self._clock.now_ms()
 
     def advance_clock(self, milliseconds: int) -> CheckpointSummary:
-        """Move the clock forward and make a checkpoint in which it shows the new time.
+        """Move the clock forward and create a checkpoint in which the clock shows the new time.
 
         Raises:
             ValidationError: `clock_advance_invalid`.
@@ -224,10 +224,10 @@ class Node:
     # --- Epochs
 
     def advance_epoch(self) -> int:
-        """End the epoch, start the next one, and return its number.
+        """End the epoch, start the next epoch, and return its number.
 
-        The last checkpoint of the old epoch ends with the epoch change. The first one of the new
-        epoch sets the clock.
+        The last checkpoint of the old epoch ends with the epoch change. The first checkpoint of the
+        new epoch sets the clock.
 
         Raises:
             NexusError: `epoch_change_failed`.
@@ -271,7 +271,7 @@ class Node:
         return self.ledger.snapshot()
 
     def revert(self, snapshot: Snapshot) -> None:
-        """Return to a snapshot, which stays valid. The clock returns to its earlier time too.
+        """Return to a snapshot, which stays valid. The clock also returns to its earlier time.
 
         Raises:
             NexusError: `snapshot_not_found`.

@@ -22,12 +22,12 @@ SEEDS_SETTING = "randomness_seeds"
 SEEDS: Codec[tuple[tuple[int, bytes], ...]] = vector(record((u64, byte_vector)))
 """The stored form of the seeds.
 
-Each pair is the first checkpoint that uses a seed, and the seed.
+Each pair consists of the first checkpoint that uses a seed, and the seed.
 """
 
 _BYTES = 48
 _ID_BYTES = 32
-_STATE = record((u64, u64, u64, u64))  # the field's name, version, epoch, round
+_STATE = record((u64, u64, u64, u64))  # the name of the field, the version, the epoch and the round
 
 
 class Randomness:
@@ -49,7 +49,7 @@ class Randomness:
         self._seeds = SEEDS.decode(self._ledger.setting(SEEDS_SETTING) or b"\0")
 
     def seeds_with(self, seed: bytes, checkpoint: int) -> bytes:
-        """Return the encoded seeds plus a new one that takes effect at this checkpoint."""
+        """Return the encoded seeds plus a new seed that takes effect at this checkpoint."""
         return SEEDS.encode((*self._seeds, (checkpoint, seed)))
 
     def seeds_until(self, checkpoint: int) -> bytes:
@@ -72,9 +72,9 @@ class Randomness:
 def _next_round(objects: ObjectStore, random: MoveObject, epoch: int) -> int:
     """Return the number of the next round. Rounds count from 0 in each epoch.
 
-    The object is `Random { id: UID, inner: Versioned { id: UID, version: u64 } }`. The object's
-    dynamic field with the version as name holds `RandomInner { version, epoch, randomness_round,
-    random_bytes }`.
+    The object is `Random { id: UID, inner: Versioned { id: UID, version: u64 } }`. The object has a
+    dynamic field whose name is the version. The field's value is `RandomInner { version, epoch,
+    randomness_round, random_bytes }`.
     """
     parent = Address(random.contents[_ID_BYTES : 2 * _ID_BYTES])
     version = random.contents[2 * _ID_BYTES :]

@@ -1,18 +1,20 @@
 """The settlement of address balances and event streams that a checkpoint's transactions changed.
 
-As on a real network, system transactions at the end of the checkpoint sum up the changes.
+As on a real network, system transactions at the end of the checkpoint add up the changes.
 Settlement transactions write the balances and the heads of streams, which are dynamic fields of the
-accumulator root. The last transaction, the barrier, gives the root its next version. If Ann sends 5
-MIST of her balance to Bob's, and Bob sends 3 of his to Cid's, checkpoint 9 of epoch 0 ends with
+accumulator root. The last transaction, the barrier, gives the root its next version. For example,
+Ann sends 5 MIST from her balance to Bob's balance, and Bob sends 3 MIST from his balance to Cid's
+balance. Checkpoint 9 of epoch 0 then ends with two transactions. The first transaction makes these
+calls:
 
     settlement_prologue(root, epoch 0, checkpoint 9, number 0, paid in 8, paid out 8)
     settle_u128<Balance<SUI>>(root, ann, + 0, - 5)
     settle_u128<Balance<SUI>>(root, bob, + 2, - 0)
     settle_u128<Balance<SUI>>(root, cid, + 3, - 0)
 
-and, as a separate transaction, the barrier: settlement_prologue(root, 0, 9, 1, 0, 0). Settlements
-change fields of the root without changing the root, so that they could run in parallel. Only the
-barrier takes exclusive access to it. Source: `accumulators/mod.rs` of `sui-core`.
+The second transaction is the barrier, which calls settlement_prologue(root, 0, 9, 1, 0, 0).
+Settlements change fields of the root but not the root itself, so they could run in parallel. Only
+the barrier needs exclusive access to the root. Source: `accumulators/mod.rs` of `sui-core`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -118,7 +120,7 @@ class Settlement:
     def transactions(self) -> Iterator[TransactionKind]:
         """Yield the transactions that settle the changes.
 
-        Without changes, yield nothing.
+        If nothing has changed, yield no transaction.
         """
         updates = [self._updates[accumulator] for accumulator in sorted(self._updates)]
         starts = range(0, len(updates), MAX_UPDATES)
@@ -148,7 +150,7 @@ class Settlement:
         return self._calls(number, 0, 0, exclusive=True).finish()
 
     def _calls(self, number: int, paid_in: int, paid_out: int, *, exclusive: bool) -> _Calls:
-        """Return the first calls of a transaction, which make its digest unique."""
+        """Return a transaction's first calls, whose arguments make the digest unique."""
         root = SharedObject(ACCUMULATOR_ROOT, self._root_version, mutable=True, exclusive=exclusive)
         calls = _Calls(root)
         numbers = (self._epoch, self._checkpoint, number, paid_in, paid_out)
@@ -157,7 +159,7 @@ class Settlement:
 
 
 def _write_balance(calls: _Calls, update: _Update) -> None:
-    calls.place(bytes(update.owner))  # an input even if there is nothing to write, as on Sui
+    calls.place(bytes(update.owner))  # as on Sui, an input even without an amount
     amount = update.deposited - update.withdrawn
     if amount:
         values = (bytes(update.owner), u128.encode(max(amount, 0)), u128.encode(max(-amount, 0)))

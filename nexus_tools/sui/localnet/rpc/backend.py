@@ -26,7 +26,7 @@ class Backend(Struct, frozen=True):
     frames: SharedFrames = field(default_factory=SharedFrames)
 
     def refusal(self, head: RequestHead) -> str | None:
-        """Return the reason to refuse a request that a web page may have sent, or None.
+        """Return the reason to refuse a request, which a web page may have sent, or None.
 
         Do not call this method for native gRPC, which a web page cannot send.
         """

@@ -7,7 +7,7 @@ from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.types.digest import Digest
 
 Frames = tuple[bytes, ...]
-_Key = tuple[str, bytes, Digest]  # kind and bytes of a request, and a checkpoint
+_Key = tuple[str, bytes, Digest]  # the kind and bytes of a request, and a checkpoint
 
 MAX_CACHE_BYTES = 16 * 1024 * 1024
 """The maximum size of the cache in bytes, including its overhead."""
@@ -16,9 +16,9 @@ _ENTRY_BYTES = 512  # the overhead of an entry, even if it has no frames
 
 
 class SharedFrames:
-    """A cache of rendered frames by request and checkpoint, limited to the latest 16 MiB.
+    """A cache of rendered frames, by request and checkpoint. The cache is limited to 16 MiB.
 
-    If 200 subscribers send equal requests, each checkpoint is rendered only once.
+    For example, if 200 subscribers send equal requests, each checkpoint is rendered only once.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class SharedFrames:
         checkpoint: Digest,
         render: Callable[[], Iterable[Message]],
     ) -> Frames:
-        """Return the frames of a checkpoint for a request. Render them if they are not cached."""
+        """Return the frames of a checkpoint for a request, from the cache if possible."""
         key = (request.DESCRIPTOR.name, request.SerializeToString(), checkpoint)
         frames = self._cache.get(key)
         if frames is None:

@@ -18,14 +18,14 @@ MAX_CALLS = 10_000
 """The maximum number of recorded calls. Calls that lead to a failure are always recorded."""
 
 MAX_DEPTH = 100
-"""The maximum depth of recorded calls, because the readers of a trace are recursive."""
+"""The maximum depth of recorded calls, because the code that reads a trace is recursive."""
 
 
 class Running(Struct):
-    """A running call or command. `left_out` counts the unrecorded calls inside it.
+    """A running call or command. `left_out` is the number of its unrecorded calls.
 
-    `values` are the arguments themselves, and `arguments` are copies from the start of the call. At
-    the end of the call, the targets of `&mut` arguments are read again.
+    `values` are the arguments, and `arguments` are copies of the arguments at the start of the
+    call. At the end of the call, the targets of `&mut` arguments are read again.
     """
 
     gas_before: int
@@ -74,7 +74,7 @@ class CallRecorder:
 
     def enter(self, callee: LinkedFunction, context: Context, arguments: list[Value]) -> None:
         """Record the start of a call."""
-        if not self._stack:  # calls of system code do not belong to a command
+        if not self._stack:  # a call of system code does not belong to a command
             self.begin(context.meter)
         self._calls += 1
         is_kept = self._calls <= MAX_CALLS and len(self._stack) <= MAX_DEPTH
@@ -140,7 +140,7 @@ class CallRecorder:
 
     def _with_after(self, running: Running, callee: LinkedFunction) -> tuple[TracedValue, ...]:
         """Return the arguments, including the final values of changed `&mut` arguments."""
-        if not self._values.has_room:  # a value may be truncated only now
+        if not self._values.has_room:  # the new copy might be truncated
             return running.arguments
         arguments = list(running.arguments)
         for place, type_ in enumerate(callee.parameters):

@@ -21,7 +21,7 @@ from nexus_tools.sui.types.type_tag import TypeTag
 class ChangeKind(StrEnum):
     """The kind of a change. `TRANSFERRED` means that the owner changed.
 
-    `ACCUMULATED` is not a change of an object, but of an address balance or an event stream. The
+    `ACCUMULATED` is a change of an address balance or an event stream instead of an object. The
     owner of an accumulated change is the address.
     """
 
@@ -100,6 +100,6 @@ def _kind(change: ObjectChange) -> ChangeKind:
         return ChangeKind.MUTATED if is_same_owner else ChangeKind.TRANSFERRED
     existed = isinstance(change.input, InputState)
     exists = isinstance(change.output, ObjectWrite)
-    # The code above handles objects that exist before and after. Effects have no other
+    # The code above handles objects that exist before and after. Effects do not contain other
     # combinations.
     return _KINDS[existed, exists, change.operation]

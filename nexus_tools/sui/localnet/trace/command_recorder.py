@@ -142,8 +142,8 @@ def command_arguments(
 
 
 def slot_value(context: ExecutionContext, slot: ValueSlot, values: ValueReader) -> MoveValue | None:
-    """Return the value in a slot, or the target of a reference. Return None if it was moved."""
-    if slot.cell is None:  # an unused input, which a trace must not mark as used
+    """Return the value in a slot, or a reference's target, or None if the value was moved."""
+    if slot.cell is None:  # the input is unused, and a trace must not mark it as used
         assert slot.input is not None
         data = slot.input.object.data
         assert isinstance(data, MoveObject)

@@ -1,4 +1,4 @@
-"""The repeated execution of a transaction on its original objects, which gives its trace."""
+"""The repeated execution of a transaction on its original objects, which produces a trace."""
 
 from msgspec.structs import replace
 
@@ -76,8 +76,8 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
 def trace_simulation(node: Node, data: TransactionData) -> TransactionTrace:
     """Simulate a transaction on the current state and return its trace.
 
-    Without a payment, the simulation uses a mock coin. Without a budget, it uses the maximum
-    budget.
+    If the transaction has no payment, the simulation uses a mock coin. If it has no budget, the
+    simulation uses the maximum budget.
 
     Raises:
         TransactionRefused: the transaction cannot be executed, or is a system transaction.

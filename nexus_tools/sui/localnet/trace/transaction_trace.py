@@ -17,7 +17,7 @@ from nexus_tools.sui.types.type_tag import StructTag
 
 
 class CallStatus(StrEnum):
-    """The way in which a call or a command ended.
+    """The status of a call or a command at its end.
 
     The values have these meanings:
 
@@ -34,7 +34,7 @@ class CallStatus(StrEnum):
 
 
 class GasUse(Struct, frozen=True):
-    """The internal gas units of a call: `total` with the functions that it calls, `own` without."""
+    """The internal gas units of a call: `total` includes called functions, and `own` does not."""
 
     total: int
     own: int
@@ -60,7 +60,7 @@ class EventTrace(Struct, frozen=True):
 
 
 class CallTrace(Struct, frozen=True):
-    """A function call. `steps` are the calls and events inside it in order.
+    """A function call. `steps` are its calls and events in order.
 
     `function.package` is the called version of the package. `left_out` counts the unrecorded calls
     inside this call.
@@ -81,7 +81,7 @@ class CallTrace(Struct, frozen=True):
         return tuple(step for step in self.steps if isinstance(step, CallTrace))
 
     def walk(self) -> Iterator["CallTrace | EventTrace"]:
-        """Yield this call and all calls and events inside it, in the order of their starts."""
+        """Yield this call and all nested calls and events, in the order in which they started."""
         yield self
         for step in self.steps:
             if isinstance(step, CallTrace):
@@ -94,7 +94,7 @@ Step = CallTrace | EventTrace
 
 
 class CommandArgument(Struct, frozen=True):
-    """An argument of a command, and its value if the value is known.
+    """An argument of a command, and the argument's value if it is known.
 
     `after` is the argument's value at the end of the command, if the command changed it.
     """
@@ -105,7 +105,7 @@ class CommandArgument(Struct, frozen=True):
 
 
 class CommandTrace(Struct, frozen=True):
-    """The trace of a command. `package` is the ID of the package that it published."""
+    """The trace of a command. `package` is the ID of the package that the command published."""
 
     command: Command
     status: CallStatus
@@ -146,9 +146,10 @@ class TransactionTrace(Struct, frozen=True):
     """The trace of a transaction.
 
     `executed` and `objects` come from the chain. All other data come from the second execution.
-    `is_faithful` tells whether both executions had the same effects, byte for byte. The number of
-    recorded calls is limited, and `left_out` counts the unrecorded calls. For a simulated
-    transaction, `is_simulated` is true, and `executed` is what the chain would contain.
+    `is_faithful` is true if both executions had the same effects, byte for byte. The number of
+    recorded calls is limited, and `left_out` is the number of unrecorded calls. For a simulated
+    transaction, `is_simulated` is true, and `executed` is the transaction that the chain would
+    contain.
     """
 
     executed: ExecutedTransaction
@@ -169,7 +170,7 @@ class TransactionTrace(Struct, frozen=True):
                     yield step
 
     def calls(self, name: str = "") -> tuple[CallTrace, ...]:
-        """Return all calls or, if `name` is `module::function`, the calls of this function."""
+        """Return all calls or, if `name` is a `module::function`, only its calls."""
         return tuple(
             step
             for step in self.walk()

@@ -1,6 +1,6 @@
 """Frozen copies of Move values, with the field names of their types.
 
-`as_json` formats them for programs, and `as_text` formats them for users.
+`as_json` formats values for programs, and `as_text` formats values for users.
 """
 
 import json
@@ -106,7 +106,7 @@ def as_text(value: MoveValue) -> str:
     """Format a value for users, mostly in the syntax of Move code.
 
     Addresses are complete, except addresses of the framework. A struct starts with the name of its
-    type, without package and module. A `TxContext` is only its name.
+    type, without package and module. A `TxContext` is shown only as its name.
     """
     content = value.content
     if isinstance(content, Address):
@@ -130,7 +130,7 @@ def _simple_text(content: Any) -> str:
         return json.dumps(content, ensure_ascii=False)
     if content is None:
         return "none"
-    return str(content).lower()  # true, false and numbers
+    return str(content).lower()  # a boolean or a number
 
 
 def _bytes_text(content: bytes) -> str:

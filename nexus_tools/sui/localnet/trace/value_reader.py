@@ -29,7 +29,10 @@ from nexus_tools.sui.types.type_tag import (
 )
 
 MAX_NODES = 5_000
-"""The maximum number of nodes of one value: integers, structs, or 32 bytes of a `vector<u8>`."""
+"""The maximum number of nodes of one value.
+
+An integer, a struct, or 32 bytes of a `vector<u8>` count as one node.
+"""
 
 MAX_NODES_TOTAL = 300_000
 """The maximum number of nodes of all recorded values of a transaction."""

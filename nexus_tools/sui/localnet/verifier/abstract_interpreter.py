@@ -1,9 +1,10 @@
 """An abstract interpreter, which visits the blocks of a function until their states are stable.
 
-For example, `x; while (a) { move x }` has the entry block 0, the header 1, the body 2 and the end
-3. On the path from 0 to 1, x has a value. On the path from 2 to 1, x has no value. The join of both
-states at 1 is "maybe". The state of 1 has changed, so the interpreter visits 1 and 2 again. Now 2
-moves a value that may be missing, so the interpreter rejects 2.
+For example, `x; while (a) { move x }` has four blocks: the entry 0, the header 1, the body 2, and
+the end 3. On the path from block 0 to block 1, x has a value. On the path from block 2 to block 1,
+x has no value. The join of both states at block 1 is "maybe". The state of block 1 has changed, so
+the interpreter visits the blocks 1 and 2 again. At this visit, block 2 moves a value that may be
+missing, so the interpreter rejects the block.
 
 Source: `move-abstract-interpreter/src/absint.rs`.
 """
@@ -14,8 +15,8 @@ from nexus_tools.sui.localnet.verifier.context import FunctionContext
 from nexus_tools.sui.localnet.verifier.control_flow import Block
 
 _State = TypeVar("_State")
-# `ANALYZE_FUNCTION_BASE_COST`. `EXECUTE_BLOCK_BASE_COST` and `PER_SUCCESSOR_COST` have the same
-# value.
+# In Sui, the first cost is `ANALYZE_FUNCTION_BASE_COST`. The second cost is both
+# `EXECUTE_BLOCK_BASE_COST` and `PER_SUCCESSOR_COST`.
 _BASE_UNITS = 10
 _STEP_UNITS = 10
 

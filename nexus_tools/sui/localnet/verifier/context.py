@@ -19,7 +19,7 @@ from nexus_tools.sui.localnet.verifier.type_table import Abilities, TypeTable
 
 
 class Meter:
-    """The work units that verification of one module's functions uses."""
+    """A counter of the work units for the verification of one module's functions."""
 
     __slots__ = ("_function", "_left_of_module", "_limit", "_module", "units")
 
@@ -43,7 +43,7 @@ class Meter:
         return MODULE_UNITS_MAX - self._left_of_module + self.units
 
     def add(self, units: int) -> None:
-        """Use units. Raises `VerificationError` if the limit is exceeded."""
+        """Add units. Raises `VerificationError` if the limit is exceeded."""
         self.units += units
         if self.units > self._limit:
             message = f"verification needs more than {self._limit} units"

@@ -72,7 +72,7 @@ _Refused = Callable[[str, str, int], VerificationError]
 
 
 def verify_loops(flow: ControlFlow, refused: _Refused) -> None:
-    """Raise `refused(status, message, offset)` for a loop with two entries or nested too deeply."""
+    """Raise `refused(status, message, offset)` for a loop with two entries or too deep nesting."""
     _Loops(flow, refused).verify()
 
 
@@ -82,11 +82,11 @@ class _Loops:
     The check numbers blocks in preorder, so a block's descendants follow the block.
 
     The check collapses loops into their headers, starting with the innermost loop. A loop may be
-    entered only through its header, so all its blocks are descendants of the header. In `while (a)
-    { while (b) { c } }`, the inner loop of b and c becomes b, with depth 1. Then a and b become a,
-    with depth 2. If a jump from outside led to c, the loop would have two entries, and the search
-    back from c would leave the descendants of b. Source: Tarjan, "Testing flow graph reducibility"
-    (1974).
+    entered only through its header, so all its blocks are descendants of the header. For example,
+    in `while (a) { while (b) { c } }`, the inner loop of b and c is collapsed into b, with depth 1.
+    Then a and b are collapsed into a, with depth 2. If a jump from outside led to c, the loop would
+    have two entries, and the backward search from c would leave the descendants of b. Source:
+    Tarjan, "Testing flow graph reducibility" (1974).
     """
 
     def __init__(self, flow: ControlFlow, refused: _Refused) -> None:
@@ -106,8 +106,8 @@ class _Loops:
 
     def _number(self, flow: ControlFlow) -> None:
         numbers: dict[int, int] = {}
-        # An entry is (block, number of its predecessor or -1, whether all its descendants were
-        # visited). An edge to a block with unvisited descendants is a back edge.
+        # An entry consists of the block, the number of its predecessor or -1, and whether all its
+        # descendants were visited. An edge to a block with unvisited descendants is a back edge.
         stack = [(0, -1, False)]
         while stack:
             start, origin, is_visited = stack.pop()
@@ -158,5 +158,5 @@ class _Loops:
         for node in body:
             self._head_of[node] = head
         if depth > LOOP_DEPTH_MAX:
-            message = f"loops are nested deeper than {LOOP_DEPTH_MAX}"
+            message = f"loops are nested more than {LOOP_DEPTH_MAX} levels deep"
             raise self._refused("LOOP_MAX_DEPTH_REACHED", message, self._starts[head])

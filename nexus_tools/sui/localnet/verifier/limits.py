@@ -34,8 +34,9 @@ BACK_EDGES_MAX = 10_000
 FUNCTION_UNITS_MAX = 16_000_000
 MODULE_UNITS_MAX = 16_000_000
 
-# `STRUCT_SIZE_WEIGHT` and `PARAM_SIZE_WEIGHT`. A datatype or a type parameter counts as four nodes,
-# because it may stand for a large type. `vector<Coin<T>>` counts as 1 + 4 + 4 = 9 nodes.
+# In Sui, the weights are `STRUCT_SIZE_WEIGHT` and `PARAM_SIZE_WEIGHT`. A datatype or a type
+# parameter counts as four nodes, because it may represent a large type. For example,
+# `vector<Coin<T>>` counts as 1 + 4 + 4 = 9 nodes.
 _OPEN_TYPE_WEIGHT = 4
 
 
@@ -47,7 +48,7 @@ def verify_limits(module: CompiledModule) -> None:
         _verify_type_nodes(module, token)
     for identifier in module.identifiers:
         if len(identifier) > IDENTIFIER_LENGTH_MAX:
-            message = f"the name {identifier[:16]}... is longer than {IDENTIFIER_LENGTH_MAX}"
+            message = f"the name {identifier[:16]}... exceeds {IDENTIFIER_LENGTH_MAX} characters"
             raise _refused(module, "IDENTIFIER_TOO_LONG", message)
     _verify_definitions(module)
     _verify_fields(module)
@@ -110,19 +111,17 @@ def _verify_type_nodes(module: CompiledModule, token: SignatureToken) -> None:
         for node in preorder(token)
     )
     if size > TYPE_NODES_MAX:
-        raise _refused(module, "TOO_MANY_TYPE_NODES", f"a type consists of {size} types")
+        raise _refused(module, "TOO_MANY_TYPE_NODES", f"a type has too many nodes: {size}")
 
 
 def _verify_definitions(module: CompiledModule) -> None:
     functions = len(module.function_definitions)
     if functions > FUNCTIONS_MAX:
-        message = f"the module has {functions} functions, at most {FUNCTIONS_MAX} are allowed"
+        message = f"the module has {functions} functions, but the limit is {FUNCTIONS_MAX}"
         raise _refused(module, "MAX_FUNCTION_DEFINITIONS_REACHED", message)
     datatypes = len(module.struct_definitions) + len(module.enum_definitions)
     if datatypes > DATATYPES_MAX:
-        message = (
-            f"the module has {datatypes} structs and enums, at most {DATATYPES_MAX} are allowed"
-        )
+        message = f"the module has {datatypes} structs and enums, but the limit is {DATATYPES_MAX}"
         raise _refused(module, "MAX_STRUCT_DEFINITIONS_REACHED", message)
 
 

@@ -2,9 +2,9 @@
 
 Source: `move-bytecode-verifier/src/locals_safety`.
 
-In `let x; if (a) { x = 1 }; use(x)`, x has a value on one of two paths. The join of both states is
-"maybe", so the check rejects the read of x. The check also rejects a return while a local may have
-a value whose type has no `drop`.
+For example, in `let x; if (a) { x = 1 }; use(x)`, x has a value on one of two paths. The join of
+both states is "maybe", so the check rejects the read of x. The check also rejects a return while a
+local may have a value whose type has no `drop`.
 """
 
 from nexus_tools.sui.bytecode import DROP, Opcode
@@ -25,11 +25,11 @@ _READS = {
     Opcode.IMM_BORROW_LOC: "BORROWLOC_UNAVAILABLE_ERROR",
 }
 _JOIN_UNITS = 10
-_RETURN_UNITS = 10  # `RET_COST`, for each local
+_RETURN_UNITS = 10  # the cost `RET_COST` applies to each local
 
 
 def verify_locals(context: FunctionContext) -> None:
-    """Raise `VerificationError` for a read of a missing value or the loss of one without `drop`."""
+    """Raise `VerificationError` for a read of a missing value, or a lost value without `drop`."""
     parameter_count = len(context.parameters)
     initial = (_AVAILABLE,) * parameter_count + (_UNAVAILABLE,) * (
         len(context.locals) - parameter_count
@@ -76,7 +76,7 @@ class _LocalsSafety:
 
     def _store(self, states: list[int], local: int, offset: int) -> None:
         if states[local] != _UNAVAILABLE and not self._droppable[local]:
-            message = f"the old value of local {local} is lost, but it has no drop ability"
+            message = f"the old value of local {local} is lost, but does not have the drop ability"
             raise self._context.refused("STLOC_UNSAFE_TO_DESTROY_ERROR", message, offset)
         states[local] = _AVAILABLE
 
@@ -84,7 +84,7 @@ class _LocalsSafety:
         self._context.meter.add(_RETURN_UNITS * len(states))
         for local, state in enumerate(states):
             if state != _UNAVAILABLE and not self._droppable[local]:
-                message = f"the value of local {local} is lost, but it has no drop ability"
+                message = f"the value of local {local} is lost, but does not have the drop ability"
                 raise self._context.refused(
                     "UNSAFE_RET_UNUSED_VALUES_WITHOUT_DROP", message, offset
                 )

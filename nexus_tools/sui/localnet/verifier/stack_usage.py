@@ -1,7 +1,7 @@
-"""The check that a block pops only values that it pushed, and pops all of them.
+"""The check that a block pops exactly the values that it pushed.
 
-`stack_effect` returns how many values an instruction pops and pushes. Other passes use it too.
-Source: `move-bytecode-verifier/src/stack_usage_verifier.rs`.
+`stack_effect` returns how many values an instruction pops and pushes. Other passes also use
+`stack_effect`. Source: `move-bytecode-verifier/src/stack_usage_verifier.rs`.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def _verify_block(context: FunctionContext, block: Block) -> None:
     instructions, returns = context.code.instructions, len(context.returns)
     for offset in range(block.start, block.end + 1):
         pops, pushes = stack_effect(context.module, returns, instructions[offset])
-        # `pushed` ignores pops, because its limit bounds the time to verify a block.
+        # `pushed` does not subtract pops, because its limit bounds the time to verify a block.
         pushed += pushes
         if pushed > PUSHES_MAX:
             message = f"a block pushes more than {PUSHES_MAX} values"
@@ -45,7 +45,7 @@ _Effect = tuple[int, int]
 
 
 def stack_effect(module: CompiledModule, returns: int, instruction: Instruction) -> _Effect:
-    """Return how many values an instruction pops and pushes. `returns` is the number for RET."""
+    """Return how many values an instruction pops and pushes. RET pops `returns` values."""
     fixed = _FIXED.get(instruction.opcode)
     if fixed is not None:
         return fixed

@@ -6,9 +6,9 @@ the size of the types.
 
 Source of the abilities: `move-bytecode-verifier/src/ability_cache.rs`.
 
-For example, two signatures with `vector<Coin<T0>>` have two tokens, and `intern` returns one object
-for both tokens. If the type arguments are the signature `[u64]`, `substitute` always returns one
-object for `vector<Coin<u64>>`.
+For example, if two signatures contain `vector<Coin<T0>>`, `intern` returns the same object for both
+tokens. If the type arguments are the signature `[u64]`, `substitute` always returns the same object
+for `vector<Coin<u64>>`.
 """
 
 from collections.abc import Sequence
@@ -39,8 +39,8 @@ NO_ARGUMENTS = -1
 class Abilities:
     """The abilities of types in a context in which the type parameters have known abilities.
 
-    The cache identifies a type by `id`, which is fast for large types too. A type must outlive this
-    object, because another type could reuse its memory address.
+    The cache identifies a type by `id`, which is also fast for large types. A type must outlive
+    this object, because another type could reuse its memory address.
     """
 
     def __init__(self, module: CompiledModule, type_parameters: Sequence[int]) -> None:
@@ -184,7 +184,7 @@ class TypeTable:
 class NamedVariant(Struct, frozen=True):
     """A variant of an enum.
 
-    `enum` and `type_arguments` are indices of its definition and signature.
+    `enum` is the index of the enum's definition. `type_arguments` is the index of the signature.
     """
 
     enum: int

@@ -1,7 +1,7 @@
 """A cache of modules that passed verification, so that a process verifies each module once.
 
-Clients simulate a publication before they execute it, and the package gets a different ID in each
-run. Tests publish the same package many times.
+The cache is useful because clients simulate a publication before they execute it, and tests publish
+the same package many times. The package has a different ID in each run.
 """
 
 from collections.abc import Iterable
@@ -24,14 +24,14 @@ class Work(Struct, frozen=True):
 
 
 _verified: dict[bytes, Work] = {}
-"""The work of each verified module, by its contents.
+"""The work to verify each verified module, by a digest of the module's contents.
 
 All networks of the process share this cache.
 """
 
 
 class VerifiedModules:
-    """The view of the cache for the modules of a new package.
+    """A view of the cache for the modules of a new package.
 
     Two modules have the same contents if their bytes differ only in the address of their package.
     The result of verification does not depend on this address, because rules only compare it with

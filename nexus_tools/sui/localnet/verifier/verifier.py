@@ -1,4 +1,4 @@
-"""The verification of a module or a package, with the passes of Move and then those of Sui.
+"""The verification of a module or a package, with Move's passes and then Sui's passes.
 
 Source: `move-bytecode-verifier/src/{verifier,code_unit_verifier}.rs`.
 """
@@ -39,9 +39,9 @@ def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
     """Verify a module by the rules of Move and return the work units of its functions.
 
     `dependencies` returns the module with a 32-byte address and a name, or None if it does not
-    exist. The verifier calls it for each module to which this module refers, and assumes that
-    dependencies are already verified. If the work exceeds a limit, the module is rejected as too
-    complex.
+    exist. The verifier calls `dependencies` for each module to which this module refers, and
+    assumes that dependencies are already verified. If the work exceeds a limit, the module is
+    rejected as too complex.
 
     Raises:
         VerificationError: The module is not well formed.
@@ -106,8 +106,8 @@ def verify_package(
     """Raise `VerificationError` for the first module of a package that violates a rule.
 
     As on Sui, the rules of Move are checked for all modules before the rules of Sui. One limit
-    applies to the total work for all modules and both sets of rules. A module in `verified` is
-    checked only against its dependencies.
+    applies to the total work for all modules and both sets of rules. For a module in `verified`,
+    only the check against its dependencies is repeated.
     """
     package = PackageMeter()
     known = [verified.get(module) if verified else None for module in modules]

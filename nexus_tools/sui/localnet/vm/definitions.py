@@ -54,7 +54,7 @@ def substitute(type_: Type, type_arguments: Sequence[Type]) -> Type:
 
 
 def count_nodes(type_: Type) -> int:
-    """Return the number of nodes in the tree of a type: `vector<vector<u8>>` has 3."""
+    """Return the number of nodes in the tree of a type. For `vector<vector<u8>>`, it is 3."""
     if isinstance(type_, VectorTag):
         return 1 + count_nodes(type_.element)
     if isinstance(type_, ReferenceType):
@@ -86,7 +86,8 @@ class Function(Struct, frozen=True):
     """A function of one version of a package.
 
     `package` is the storage id of this package version. `index` is the position of the function in
-    its module. `type_parameters` has the abilities that each type argument must have.
+    its module. `type_parameters` contains, for each type parameter, the abilities that its type
+    argument must have.
     """
 
     package: Address

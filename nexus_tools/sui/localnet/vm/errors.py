@@ -7,7 +7,7 @@
     └── LinkError           the code names a definition that does not exist
         └── InvalidCode     no Move compiler produces this code
 
-The machine converts two further exceptions:
+The machine converts two other exceptions to these errors:
 
     NativeAbort             a native function aborted; becomes a MoveAbort
     NativeLimit             a native function hit a limit; becomes a PrimitiveError
@@ -61,7 +61,7 @@ class MoveAbort(MoveFailure):
 class PrimitiveError(MoveFailure):
     """A failed instruction.
 
-    A vector error has one of these values of `sub_status`:
+    If the instruction operates on a vector, `sub_status` has one of these values:
 
         1  index out of bounds
         2  pop from an empty vector
@@ -79,11 +79,11 @@ class PrimitiveError(MoveFailure):
 
 
 class OutOfGas(MoveFailure):
-    """The budget of the meter is used up."""
+    """An error for an execution that has used up the budget of the meter."""
 
 
 class LinkError(MoveFailure):
-    """A package, module, function, datatype or native function does not exist."""
+    """A missing package, module, function, datatype or native function."""
 
 
 class UnknownNative(LinkError):  # noqa: N818 - the name states the cause
@@ -91,7 +91,7 @@ class UnknownNative(LinkError):  # noqa: N818 - the name states the cause
 
 
 class InvalidCode(LinkError):  # noqa: N818 - the name states the cause
-    """Inconsistent instructions, which the bytecode verifier rejects."""
+    """An error for inconsistent instructions, which the bytecode verifier rejects."""
 
 
 class NativeAbort(Exception):  # noqa: N818 - the name states the cause
@@ -103,7 +103,7 @@ class NativeAbort(Exception):  # noqa: N818 - the name states the cause
 
 
 class NativeLimit(Exception):  # noqa: N818 - the name states the cause
-    """A native function would exceed the amount of data that a transaction may store."""
+    """An error for a native function that would exceed a transaction's storage limits."""
 
 
 def _describe(location: Location) -> str:

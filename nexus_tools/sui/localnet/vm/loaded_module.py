@@ -35,7 +35,8 @@ from nexus_tools.sui.localnet.vm.values.values import Value
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import Primitive, StructTag, TypeTag, VectorTag
 
-# Maps (original id, module, name) of a type to its defining id. Raises `LinkError`.
+# A function that maps a type's original id, module and name to its defining id. The function raises
+# `LinkError`.
 TypeOrigins = Callable[[Address, str, str], Address]
 
 
@@ -44,7 +45,7 @@ def _no_datatype(tag: StructTag) -> Datatype:
 
 
 def _any_type(_: TypeTag) -> None:
-    """Accept every type. A constant is an integer, boolean, address, or a vector of constants."""
+    """Accept every type, because constants have only primitive and vector types."""
 
 
 _CONSTANTS = Codecs(_no_datatype, _any_type)
@@ -90,7 +91,7 @@ class LoadedModule:
         return self._extension.function(name) if self._extension else None
 
     def extend(self, extension: "LoadedModule") -> None:
-        """Add the functions and types of another module, for example those that only tests use."""
+        """Add another module's functions and types, for example functions that only tests use."""
         self._extension = extension
 
     def functions(self) -> Iterator[Function]:
@@ -165,7 +166,7 @@ class LoadedModule:
         arguments = self.signature(instantiation.type_arguments)
         if len(arguments) != len(datatype.type_parameters):
             raise InvalidCode(f"{datatype.tag} is used without its type arguments")
-        return replace(datatype.tag, type_params=arguments)  # no references
+        return replace(datatype.tag, type_params=arguments)  # arguments are not references
 
     def constant(self, index: int) -> tuple[Type, Value]:
         """Return the type and the value of a constant.

@@ -1,14 +1,14 @@
 """A package with its linkage and its type origins.
 
 Code refers to a package by its original id. The linkage of the calling package selects a version of
-each package that it calls. The type origins of the selected version tell which version first
-defined each type.
+each called package. The type origins of the selected version contain the version that first defined
+each type.
 
-Example: 0xA defines `m::Old`, its upgrade 0xB adds `m::New`, and 0xC is a further upgrade. All
+For example, 0xA defines `m::Old`, its upgrade 0xB adds `m::New`, and 0xC is a further upgrade. All
 three packages have the original id 0xA, and their bytecode refers to its own package as 0xA. The
 type origins of 0xC are `m::Old` -> 0xA and `m::New` -> 0xB, so the types are 0xA::m::Old and
-0xB::m::New in every version. If the linkage of a package has 0xA -> 0xC, its calls of 0xA::m run
-the code of 0xC.
+0xB::m::New in every version. If the linkage of a package maps 0xA to 0xC, its calls of 0xA::m
+execute the code of 0xC.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -39,7 +39,7 @@ class LoadedPackage:
 
     @cached_property
     def original_id(self) -> Address:
-        """The id of the package's first version, by which bytecode refers to the package."""
+        """The id of the package's first version. Bytecode uses this id to refer to the package."""
         if not self._files:
             raise LinkError(f"the package {self.id.short()} has no modules")
         try:

@@ -26,8 +26,8 @@ class Machine:
     """A virtual machine for the packages in `types`.
 
     `natives` maps (address, module, function) to native functions. `packages` returns a package by
-    its storage id. The machine calls it once for each package. Only one thread at a time may use a
-    machine.
+    its storage id. The machine calls `packages` once for each package. Only one thread at a time
+    may use a machine.
     """
 
     def __init__(self, natives: Natives, packages: Callable[[Address], MovePackage | None]) -> None:
@@ -67,9 +67,9 @@ class Machine:
             # nested types.
             raise InvalidCode(f"{function.name} cannot be executed: {error}") from error
         except OutOfGas:
-            raise  # unchanged, so that its traceback still has the frames of the running functions
+            raise  # the traceback must contain the frames of the running functions
         except MoveFailure:
-            context.meter.settle()  # if the budget was already used up, this raises OutOfGas
+            context.meter.settle()  # raises OutOfGas if the budget was already used up
             raise
         finally:
             context.frames_left += frames
@@ -100,7 +100,7 @@ class Machine:
 
 
 def _spread(function: Function, arguments: Sequence[Value]) -> Iterator[Any]:
-    """Yield the arguments as translated code expects them: a reference as a container and a key."""
+    """Yield the arguments for translated code, with a container and a key for each reference."""
     for type_, argument in zip(function.parameters, arguments, strict=True):
         if isinstance(type_, ReferenceType):
             yield argument.container

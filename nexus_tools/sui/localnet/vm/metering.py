@@ -4,8 +4,8 @@ An instruction has a charge for itself, a charge for each value that it pushes o
 stack, and a charge for each byte of these values. A push costs one unit. The prices of instructions
 and of bytes rise in tiers with the transaction's totals so far. Popped values do not reduce the
 total of bytes. Source: `sui-types/src/gas_model/tables.rs` and `sui-adapter/src/gas_meter.rs`, gas
-model 11. Sui charges two units for a push once more than 1 000 of the allowed 1 024 operands were
-on the stack. This module omits the rule for more than 1 000 operands.
+model 11. On Sui, a push costs two units after more than 1 000 of the allowed 1 024 operands were on
+the stack. This module does not implement that rule.
 
 Translated code subtracts the work of many instructions from `Meter.left` before it does the work.
 Translated code checks whether `left` is below zero at function entry and in every loop iteration.
@@ -18,26 +18,28 @@ from msgspec import Struct
 
 from nexus_tools.sui.localnet.vm.errors import OutOfGas
 
-# `CALL_STACK_SIZE_LIMIT` of move-vm-runtime counts the callers of the running function.
+# `CALL_STACK_SIZE_LIMIT` of move-vm-runtime is the maximum number of callers of the running
+# function.
 CALL_DEPTH_MAX = 1024 + 1
-# `OPERAND_STACK_SIZE_LIMIT` of move-vm-runtime. This VM applies the limit to each basic block. Sui
-# applies the limit to all running functions together.
+# The limit is `OPERAND_STACK_SIZE_LIMIT` of move-vm-runtime. This VM applies the limit to each
+# basic block. Sui applies the limit to all running functions together.
 OPERAND_STACK_MAX = 1024
-# `max_move_value_depth` of Sui's protocol configuration.
+# The limit is `max_move_value_depth` of Sui's protocol configuration.
 VALUE_DEPTH_MAX = 128
-# `max_move_vector_len`, the maximum length of a vector after a push.
+# The limit is `max_move_vector_len`, the maximum length of a vector after a push.
 VECTOR_LENGTH_MAX = 262_144
-# `MAX_TYPE_INSTANTIATION_NODES` of move-vm-runtime.
+# The limit is `MAX_TYPE_INSTANTIATION_NODES` of move-vm-runtime.
 TYPE_NODES_MAX = 128
 
-# `V2_NATIVE_FUNCTION_CALL_THRESHOLD`: the cost of later native calls counts as instructions.
+# The threshold is Sui's `V2_NATIVE_FUNCTION_CALL_THRESHOLD`. After this number of native calls, the
+# cost of each further native call counts as instructions.
 FREE_NATIVE_CALLS = 700
 
 
 class Tiers:
     """A price that rises with the amount.
 
-    A tier has a start and a price for each unit above the start.
+    A tier has a start, and a price for each unit above the start.
     """
 
     def __init__(self, *tiers: tuple[int, int]) -> None:
@@ -49,8 +51,8 @@ class Tiers:
     def cost(self, amount: int) -> int:
         """Return the cost of the first `amount` units, each at the price of its tier.
 
-        For example, the price is 1 up to 20 000 units and 2 above. Then 20 010 units cost 20 000 ·
-        1 + 10 · 2 = 20 020.
+        For example, the price is 1 up to 20 000 units and 2 above 20 000 units. In this case, the
+        cost of 20 010 units is 20 000 · 1 + 10 · 2 = 20 020.
         """
         # The unit at the start of a tier still has the price of the tier below. The 20 000th unit
         # costs 1, and the next unit costs 2.
@@ -67,10 +69,10 @@ class Tiers:
         return self._starts[following] - amount if following < len(self._starts) else _ENDLESS
 
 
-# The units left in the last tier, which has no end.
+# The number of units left in the last tier, which has no end.
 _ENDLESS = 1 << 62
 
-# `initial_cost_schedule_v5`.
+# The tiers are from `initial_cost_schedule_v5`.
 INSTRUCTION_TIERS = Tiers(
     (0, 1), (20_000, 2), (50_000, 10), (100_000, 50), (200_000, 100), (10_000_000, 1_000)
 )
@@ -79,8 +81,8 @@ STACK_BYTE_TIERS = Tiers((0, 1), (100_000, 2), (500_000, 5), (1_000_000, 100), (
 # `Meter.left` packs three counters into one number: instructions, pushes, and the sum of
 # instructions, pushes and bytes. The sum has the highest bits, so `left` falls below zero when the
 # sum is used up. `left` is a float, because float arithmetic is faster in Python than integers of
-# this size. A float has 53 exact bits. Example: 18 instructions, 13 pushes and 70 bytes have the
-# sum 101. Packed, they are 18 + (13 << 18) + (101 << 35) = 3470336983058.
+# this size. A float has 53 exact bits. For example, 18 instructions, 13 pushes and 70 bytes have
+# the sum 101. The packed number is 18 + (13 << 18) + (101 << 35) = 3470336983058.
 #
 # Bits      0 to 17         18 to 34    35 to 52
 #           instructions    pushes      their sum with the bytes
@@ -90,15 +92,15 @@ _INSTRUCTION_MASK = (1 << _PUSHES_AT) - 1
 _PUSH_MASK = (1 << (_TOTAL_AT - _PUSHES_AT)) - 1
 _BYTE = float(1 << _TOTAL_AT)
 _INSTRUCTION = 1.0 + _BYTE
-# The maximum of the sum in one window, which is the work between two calls of `_count`. Even with
-# the work until the next check added, the sum fits into its field.
+# The maximum of the sum in one window, which is the work between two calls of `_count`. The sum
+# fits into its field even after the work until the next check is added.
 _WINDOW = (1 << 15) - 1
-# If work is charged in one window and returned in a later one, the counts of the later window are
-# negative. Half of each field is for negative counts. `Charges` of the translator ensures that
+# If work is charged in one window and returned in a later window, the counts of the later window
+# are negative. Half of each field is for negative counts. `Charges` of the translator ensures that
 # neither half overflows.
 _INSTRUCTION_BIAS, _PUSH_BIAS = (_INSTRUCTION_MASK + 1) // 2, (_PUSH_MASK + 1) // 2
 _BIASES = _INSTRUCTION_BIAS | _PUSH_BIAS << _PUSHES_AT
-# More instructions than one window can count.
+# A number of instructions that is larger than any count in one window.
 _FAR = 1 << _PUSHES_AT
 # Values of at least this size are charged separately, because all their bytes have the higher price
 # if they cross a tier border. Native functions whose work counts as at least this many instructions
@@ -143,8 +145,8 @@ class Work(Struct, frozen=True):
     def left(self) -> float:
         """The packed number to subtract from `Meter.left` for this work.
 
-        Returned work has negative counts. For example, 11 returned instructions, 9 pushes and 52
-        bytes are -(11 + (9 << 18) + (72 << 35)) = -2473903521803.
+        Returned work has negative counts. For example, for 11 returned instructions, 9 pushes and
+        52 bytes, the number is -(11 + (9 << 18) + (72 << 35)) = -2473903521803.
         """
         return float(self.instructions + (self.pushes << _PUSHES_AT) + (self.total << _TOTAL_AT))
 
@@ -156,9 +158,9 @@ def _pluralize(count: int, unit: str) -> str:
 
 _PUSH = Work(1, 1).left
 BYTE_PRICES = [_BYTE * size for size in range(LARGE)]
-"""The amount to subtract from `Meter.left` for each number of bytes.
+"""The amounts to subtract from `Meter.left` for 0 bytes, 1 byte, 2 bytes and so on.
 
-A lookup is faster than a multiplication.
+A lookup in this list is faster than a multiplication.
 """
 
 
@@ -167,8 +169,8 @@ class Meter:
 
     When `left` is below zero, call `settle`. If `pays_natives` is set, native functions charge the
     cost of their work to this meter. If `takes_natives` is set, code may subtract the units of a
-    native call from `left` as instructions, if they are fewer than `LARGE`. Code need not count a
-    native call whose units it subtracts from `left`.
+    native call from `left` as instructions, if the units are fewer than `LARGE`. In this case, the
+    code need not count the native call.
     """
 
     __slots__ = (
@@ -196,7 +198,7 @@ class Meter:
 
     @property
     def spent(self) -> int:
-        """The units used so far, at most the budget. You can read it at any time."""
+        """The units used so far, which are at most the budget. They can be read at any time."""
         return min(self._count(), self.budget)
 
     @property
@@ -238,10 +240,10 @@ class Meter:
                 self.settle()
             return
         # All bytes of the value have the price of its last byte. `_count` charges each byte at the
-        # price of its own tier, so `_extra` adds only the difference. Example: 99 500 bytes were
-        # pushed before, and a byte above 100 000 costs 2. A value of 2 000 bytes costs 2 000 · 2 =
-        # 4 000. Charged one by one, its bytes would cost 500 · 1 + 1 500 · 2 = 3 500. The
-        # difference of 500 is added to `_extra`.
+        # price of its own tier, so `_extra` adds only the difference. For example, 99 500 bytes
+        # were pushed before, and a byte above 100 000 costs 2. A value of 2 000 bytes costs 2 000 ·
+        # 2 = 4 000. If its bytes were charged one by one, they would cost 500 · 1 + 1 500 · 2 = 3
+        # 500. The difference of 500 is added to `_extra`.
         self._count()
         old_bytes = self._bytes
         self._bytes += size
@@ -295,9 +297,9 @@ class Meter:
     def _count(self) -> int:
         """Add the work of the current window, open a new window, and return the cost so far."""
         # The biases make a negative field positive, so that it does not borrow from the next field.
-        # Example: after 11 instructions, 9 pushes and 52 bytes were returned, `start - left` is
-        # -2473903521803. The lowest 18 bits of this number are 262133, not -11. With the bias of
-        # 131072 they are 131061, and 131061 - 131072 = -11.
+        # For example, after 11 instructions, 9 pushes and 52 bytes were returned, `start - left` is
+        # -2473903521803. The lowest 18 bits of this number are 262133 and not -11. After the bias
+        # of 131072 is added, they are 131061, and 131061 - 131072 = -11.
         packed = int(self._start - self.left) + _BIASES
         instructions = (packed & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS
         pushes = (packed >> _PUSHES_AT & _PUSH_MASK) - _PUSH_BIAS
@@ -307,9 +309,9 @@ class Meter:
         cost = self._pushes + self._extra
         cost += INSTRUCTION_TIERS.cost(self._instructions) + STACK_BYTE_TIERS.cost(self._bytes)
         remaining = max(self.budget - cost, 0)
-        # A window is at most as long as the budget lasts at the lowest prices, which are one
+        # A window is at most the work that the budget covers at the lowest prices, which are one
         # internal unit each. At higher prices, the code may do more work until the end of the
-        # window than the budget pays for. The transaction then fails and is reverted anyway.
+        # window than the budget covers. In that case, the transaction fails and is reverted anyway.
         self._start = self.left = min(_WINDOW, remaining) * _BYTE
         self._extra_max = self._extra + remaining
         self._instruction_room = room = INSTRUCTION_TIERS.room(self._instructions)

@@ -16,7 +16,7 @@ from nexus_tools.sui.types.type_tag import TypeTag
 Native = Callable[..., Any]
 """A function that receives the context, the type arguments, and the arguments.
 
-A reference is a `Reference`.
+References are passed as `Reference` objects.
 """
 
 Charge = Callable[[Context, int], None]
@@ -30,7 +30,7 @@ class PricedNative(Struct, frozen=True):
 
     `implementation` receives the target of a reference instead of the reference, and returns no
     references. `cost` is in internal gas units. If `cost` is a function, it maps the length of the
-    first argument to the cost, and a longer argument never costs less.
+    first argument to the cost, and the cost must not decrease with the length.
     """
 
     implementation: Callable[..., Any]
@@ -46,7 +46,7 @@ class HashState(Protocol):
         """The length of the digest in bytes."""
 
     def copy(self) -> Self:
-        """Return a copy of the hash object that has hashed the bytes added so far."""
+        """Return a copy of the hash object with the same state."""
 
     def update(self, data: bytearray, /) -> None:
         """Add bytes."""
@@ -71,8 +71,8 @@ class TypedNative(Struct, frozen=True):
     """A native function with a separate implementation for each tuple of type arguments.
 
     `make` returns the implementation at the first call. The implementation receives the context and
-    the arguments. For a reference argument, it receives the target. If the implementation returns a
-    reference, it returns a tuple of container and key.
+    the arguments. If an argument is a reference, the implementation receives the target. If the
+    implementation returns a reference, it returns a tuple of container and key.
     """
 
     make: Callable[[Types, tuple[TypeTag, ...]], Callable[..., Any]]

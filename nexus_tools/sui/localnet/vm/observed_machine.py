@@ -23,7 +23,7 @@ class LinkedFunction(Struct, frozen=True):
 
 
 class CallObserver(Protocol):
-    """An observer of all calls, including native ones.
+    """An observer of all calls, including calls of native functions.
 
     An observer must not change the values that it receives.
     """
@@ -37,7 +37,7 @@ class CallObserver(Protocol):
     def fail(self, context: Context, failure: BaseException) -> None:
         """Record that the most recently entered function failed.
 
-        The callers of the failed function fail with this error too.
+        The callers of the failed function also fail with this error.
         """
 
 

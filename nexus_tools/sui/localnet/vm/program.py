@@ -28,15 +28,14 @@ from nexus_tools.sui.localnet.vm.translator import (
     translate_native,
 )
 from nexus_tools.sui.localnet.vm.types import Types
-from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import Primitive, TypeTag
 
 TypeArguments = tuple[TypeTag, ...]
 Wrapper = Callable[[Callable[..., Any], Function, TypeArguments], Callable[..., Any]]
-"""A function that returns the function to call instead of a linked function."""
+"""A function that returns a replacement for a linked function."""
 
 # A program stores at most this many linked functions and links any other function at every call.
-# Only code that keeps making new type arguments reaches this limit.
+# Only code that continually creates new type arguments reaches this limit.
 _LINKED_MAX = 20_000
 
 
@@ -54,8 +53,8 @@ class Translations:
     ) -> Translation:
         """Return the translation of a function of this package.
 
-        `called` is the module to which the caller refers. It may be a module that the function's
-        module extends.
+        `called` is the module to which the caller refers. The function's module may be an extension
+        of that module.
 
         Raises:
             LinkError: The function is malformed, or it is a native function that does not exist.
@@ -70,7 +69,7 @@ class Translations:
                 translation = (
                     translate_native(function, native) if native else translate(module, function)
                 )
-            except MalformedModule as error:  # the module's loading did not parse the code
+            except MalformedModule as error:  # loading the module did not parse the code
                 name = f"{package.id.short()}::{function.module.name}::{function.name}"
                 raise LinkError(f"{name} is malformed: {error}") from error
             package.translations[key] = translation
@@ -92,7 +91,7 @@ class Translations:
 class Program:
     """The linked functions for one package's linkage.
 
-    If `wrapper` is set, it wraps each function.
+    If `wrapper` is set, each function is wrapped with it.
     """
 
     wrapper: Wrapper | None = None
@@ -127,7 +126,7 @@ class Program:
 
     @property
     def is_full(self) -> bool:
-        """Whether the program stores no more functions."""
+        """Whether the program has reached its limit of stored functions."""
         return len(self._linked) >= _LINKED_MAX
 
     def _link(
@@ -225,7 +224,7 @@ class Program:
         function: Function,
         type_arguments: TypeArguments,
     ) -> Callable[..., Any]:
-        """Return the function, or one that fails because this function nests values too deeply."""
+        """Return the function, or a failing function if this function nests values too deeply."""
         for type_, offset in translation.packed:
             concrete = substitute(type_, type_arguments)
             if self._types.depth(concrete) > VALUE_DEPTH_MAX:  # type: ignore[arg-type]
@@ -241,7 +240,7 @@ class Program:
 def _first_use(
     names: dict[str, Any], symbol_name: str, symbol: LazySymbol, type_arguments: TypeArguments
 ) -> Callable[..., Any]:
-    """Return a function that makes a symbol's value when first called and replaces itself."""
+    """Return a function whose first call creates a symbol's value and replaces the function."""
 
     def make_and_call(context: Context, *arguments: Any) -> Any:
         value = names[symbol_name] = symbol.make(context.types, type_arguments)

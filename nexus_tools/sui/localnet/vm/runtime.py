@@ -37,9 +37,10 @@ class Context(Struct, eq=False):
 
 # A call of a Move function is a call of a Python function, and Python allows 1000 nested calls per
 # thread. The first nested calls use the caller's thread, and deeper calls use further threads. A
-# call may take two Python frames. Native functions, copies and translation need some hundreds of
-# frames too. The limit is 1 025 nested calls. The first 100 run in the caller's thread, 200 in each
-# of four further threads, and 125 in a fifth. Each thread waits for the next.
+# call may take two Python frames. Native functions, copies and translation also need some hundreds
+# of frames. The limit is 1 025 nested calls. The first 100 calls run in the caller's thread, 200
+# calls run in each of four further threads, and 125 calls run in a fifth thread. Each thread waits
+# for the next thread.
 FIRST_FRAMES = 100
 _FURTHER_FRAMES = 200
 
@@ -69,7 +70,7 @@ def call_in_new_thread(context: Context, function: Callable[..., Any], *argument
     context.frames_left += frames
     if failure:
         raise failure[0]
-    context.meter.settle()  # callers continue without a check
+    context.meter.settle()  # the callers continue without checking the meter
     return outcome[0]
 
 
@@ -91,9 +92,9 @@ def _calling_instruction() -> Location | None:
 
 
 def equal(meter: Meter, left: Value, right: Value, size: Sizer | None) -> bool:
-    """Charge for the bytes of two values of one type if `size` is given.
+    """If `size` is given, charge for the bytes of two values of the same type.
 
-    Return whether they are equal.
+    Return whether the values are equal.
     """
     if size is not None:
         meter.charge_bytes(size(left) + size(right))
@@ -117,7 +118,7 @@ def vector_error(function: Function, offset: int, sub_status: int) -> PrimitiveE
 
 
 def variant_error(function: Function, offset: int) -> PrimitiveError:
-    """Return the error of unpacking an enum value as a variant that it does not have."""
+    """Return the error of unpacking an enum value as a different variant."""
     return PrimitiveError(ErrorKind.VARIANT_TAG_MISMATCH, None, function.location(offset))
 
 

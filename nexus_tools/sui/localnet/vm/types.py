@@ -27,8 +27,8 @@ class Types:
     """Packages by storage id, with cached codecs, sizes and depths of their types.
 
     `packages` returns a package by its storage id and is called once for each package. `forgotten`
-    is called with the id of a removed package, so that other caches can discard its definitions
-    too.
+    is called with the id of a removed package, so that other caches can also discard its
+    definitions.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class Types:
         return self._sizes.sizer(type_)
 
     def copier(self, type_: Type) -> Copier:
-        """Return a function that copies values of a type and charges for it. Raises `LinkError`."""
+        """Return a function that copies a type's values and charges for it. Raises `LinkError`."""
         return copier(self._sizes, type_)
 
     def depth(self, type_: TypeTag) -> int:

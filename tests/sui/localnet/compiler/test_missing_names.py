@@ -83,7 +83,7 @@ def test_hint_distinguishes_test_only_names_from_newer_ones(builder, package, na
     hint = refusal(builder, package(body, manifest)).hint
     assert hint == f"Use {name} only in code with #[test_only]."
     hint = refusal(builder, package(body, manifest), modes=["some_mode"]).hint
-    assert hint == f"Run these tests with the Sui CLI: this test runner does not have {name}."
+    assert hint == f"Run these tests with the Sui CLI, because this test runner lacks {name}."
 
 
 def test_error_in_dependency_has_hint(builder, tmp_path):

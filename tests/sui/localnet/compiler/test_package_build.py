@@ -84,7 +84,7 @@ def test_dev_address_is_not_used_for_publication(package, builder):
     folder = package("app", source, tables='[dev-addresses]\nadmin = "0xAD"\n')
     manifest = folder / "Move.toml"
     manifest.write_text(manifest.read_text() + 'admin = "_"\n')
-    with pytest.raises(ValidationError, match="leaves the address admin open") as caught:
+    with pytest.raises(ValidationError, match="does not assign the address admin") as caught:
         build_to_publish(builder, folder)
     assert caught.value.code == "address_unassigned"
 

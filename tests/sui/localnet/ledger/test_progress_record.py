@@ -100,7 +100,7 @@ def test_open_refuses_an_older_copy_of_the_database(tmp_path, write):
     (tmp_path / STATE_FILE_NAME).write_bytes(older)
     error = open_error(tmp_path)
     assert error.code == "state_incomplete"
-    assert "it ends at checkpoint 2" in error.message
+    assert "the ledger ends at checkpoint 2" in error.message
 
 
 def test_open_refuses_the_database_of_another_chain(tmp_path, write, chain_on):
@@ -113,7 +113,7 @@ def test_open_refuses_the_database_of_another_chain(tmp_path, write, chain_on):
     shutil.copy(tmp_path / "other" / STATE_FILE_NAME, tmp_path / "one" / STATE_FILE_NAME)
     error = open_error(tmp_path / "one")
     assert error.code == "state_incomplete"
-    assert "its checkpoint 2 is different" in error.message
+    assert "the ledger's checkpoint 2 is different" in error.message
 
 
 @pytest.mark.parametrize("text", ["", "5", "5 x y\n", "\xff" * 150, "five " + "ab" * 32 + " cd"])

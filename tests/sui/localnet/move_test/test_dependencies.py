@@ -179,7 +179,7 @@ def test_unassigned_address_is_an_error(world):
         app=(manifest("app", 'library = { local = "../library" }'), "module app::main;"),
         library=(manifest("library", "", 'library = "0x0"\nowner = "_"'), "module library::main;"),
     )
-    with pytest.raises(ValidationError, match="leaves the address owner open") as caught:
+    with pytest.raises(ValidationError, match="does not assign the address owner") as caught:
         read_package(folder / "app", for_tests=True)
     assert caught.value.code == "address_unassigned"
 

@@ -1,4 +1,4 @@
-/// A counter that everyone may increase, once a minute, and only its maker may reset.
+/// A counter that anyone can increase once a minute, and that only its maker can reset.
 module counter::counter;
 
 use sui::clock::Clock;
@@ -6,7 +6,7 @@ use sui::event;
 
 /// The counter was increased less than a minute ago.
 const ETooEarly: u64 = 0;
-/// Only who made the counter may reset it.
+/// Only the maker of the counter can reset it.
 const ENotTheMaker: u64 = 1;
 
 const PAUSE_MS: u64 = 60_000;

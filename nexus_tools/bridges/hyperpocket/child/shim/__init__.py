@@ -1,6 +1,6 @@
 """A replacement of the `hyperpocket` package for interpreters that do not have it.
 
-`install` registers its modules. `tool.py` holds the base classes that authors use.
+`install` registers its modules. `tool.py` contains the base classes for authors.
 """
 
 from __future__ import annotations

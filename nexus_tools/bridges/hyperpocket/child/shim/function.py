@@ -1,4 +1,4 @@
-"""`FunctionTool`: a function as a tool, whose annotations describe its arguments."""
+"""`FunctionTool`: a tool that calls a function, whose annotations describe the arguments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FunctionTool(Tool):
         tool_vars: dict[str, str] | None = None,
         keep_structured_arguments: bool = False,
     ) -> FunctionTool:
-        """Return the tool for a function. An existing tool receives the variables."""
+        """Return the tool for a function. If a tool is passed, set its variables."""
         for candidate in (func, afunc):
             if isinstance(candidate, FunctionTool):
                 candidate.override_tool_variables(tool_vars or {})
@@ -86,7 +86,7 @@ def function_tool(
     auth_handler: str | None = None,
     tool_vars: dict[str, str] | None = None,
 ) -> Any:
-    """Make the decorated function a `FunctionTool`. It works with and without parentheses."""
+    """Make the decorated function a `FunctionTool`. The parentheses are optional."""
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:
         auth = None

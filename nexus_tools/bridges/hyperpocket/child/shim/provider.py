@@ -19,7 +19,7 @@ _NAMES = (
 class _Provider(Enum):
     @classmethod
     def get_auth_provider(cls, auth_provider_name: str) -> _Provider:
-        """Return the provider of a name in any case.
+        """Return the provider with this name, ignoring case.
 
         Raises:
             ValueError: if the name is unknown.

@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field, create_model
 
-# `:param name: text` and `@param name: text`, or `name (type): text` under `Args:`.
+# Supported formats: `:param name: text`, `@param name: text`, and `name (type): text` under
+# `Args:`.
 _TAGGED = re.compile(r"^[:@](?:param|arg)\s+(?:\S+\s+)?(\w+)\s*:\s*(.+)$")
 _LISTED = re.compile(r"^(\w+)\s*(?:\([^)]*\))?\s*:\s*(.+)$")
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)

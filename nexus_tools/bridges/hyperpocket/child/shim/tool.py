@@ -12,7 +12,10 @@ from nexus_tools.bridges.hyperpocket.child.shim.provider import AuthProvider
 
 
 class ToolAuth(BaseModel):
-    """The authentication that a tool needs. Without a provider, it needs none."""
+    """The authentication that a tool needs.
+
+    Without a provider, the tool needs no authentication.
+    """
 
     auth_provider: AuthProvider | None = None
     auth_handler: str | None = None
@@ -36,7 +39,7 @@ class Tool(BaseModel, ABC):
         """Run the tool with `body`, `envs`, `thread_id`, and `profile`."""
 
     async def ainvoke(self, **kwargs: Any) -> Any:
-        """Run the tool asynchronously. The default calls `invoke`."""
+        """Run the tool asynchronously. The default implementation calls `invoke`."""
         return self.invoke(**kwargs)
 
     @property
@@ -45,12 +48,12 @@ class Tool(BaseModel, ABC):
         return {**self.default_tool_vars, **self.overridden_tool_vars}
 
     def override_tool_variables(self, override_vars: dict[str, str]) -> Tool:
-        """Set variables of the tool."""
+        """Override variables of the tool."""
         self.overridden_tool_vars = {**self.overridden_tool_vars, **override_vars}
         return self
 
     def schema_model(self, use_profile: bool = False) -> type[BaseModel]:
-        """Return a model of the arguments, or with `use_profile` of body, thread, and profile."""
+        """Return a model of the arguments. With `use_profile`, wrap the arguments as `body`."""
         schema = self.argument_json_schema or {"type": "object", "properties": {}}
         if not use_profile:
             names = schema.get("properties", {})

@@ -45,7 +45,7 @@ class Scalars:
     def validate(self, data: bytes) -> int:
         """Return the scalar in 32 bytes.
 
-        Raises `InvalidElement` if it is not less than the order.
+        Raises `InvalidElement` if the number is not less than the order.
         """
         if int.from_bytes(data, "big") >= ORDER:
             raise InvalidElement
@@ -77,8 +77,9 @@ class Scalars:
 SCALARS = Scalars()
 
 
-# The flags in the three highest bits of the first byte. These bits are free, because a number below
-# the prime has only 381 of 384 bits. A compressed point has only x, so `_LARGER` selects y or -y.
+# The flags are the three highest bits of the first byte. These bits are unused, because a number
+# below the prime has only 381 of 384 bits. A compressed point contains only x, so `_LARGER` selects
+# y or -y.
 _COMPRESSED, _INFINITY, _LARGER = 0x80, 0x40, 0x20
 _FLAGS = _COMPRESSED | _INFINITY | _LARGER
 
@@ -99,7 +100,7 @@ class Point(Protocol):
     def to_xy_bytes_be(self) -> bytes:
         """Return both coordinates.
 
-        In each one, the coefficient of 1 comes before the coefficient of u.
+        In each coordinate, the coefficient of 1 comes before the coefficient of u.
         """
 
 
@@ -299,7 +300,8 @@ def _in_group(group: PointGroup, data: bytes) -> Point:
 
 def _public_key(group: PointGroup, data: bytes) -> Point:
     point = _in_group(group, data)
-    # With the key at infinity, the signature at infinity would be valid for every message.
+    # If the key were the point at infinity, the signature at infinity would be valid for every
+    # message.
     if group.is_identity(point):
         raise InvalidElement
     return point

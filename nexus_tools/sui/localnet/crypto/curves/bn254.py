@@ -2,8 +2,8 @@
 
 G1 is y² = x³ + 3 over Fp. G2 is the set of points of order r on y² = x³ + 3 / (9 + u) over Fp2. A
 point is encoded as x, with 32 little-endian bytes for each coefficient and two flags in the highest
-bits. Source: EIP-197; `SWFlags` and `Affine` of arkworks, which accept any x with the flag of
-infinity, and ignore bytes after an element.
+bits. Source: EIP-197; `SWFlags` and `Affine` of arkworks. arkworks accepts any x if the infinity
+flag is set, and ignores bytes after an element.
 """
 
 from nexus_tools.sui.localnet.crypto.curves import bn254_field as fp2
@@ -40,8 +40,8 @@ def decode_g1(data: bytes) -> Point:
     x = decode_number(x_bytes, PRIME)
     if flags == _INFINITY:
         return None
-    # For every x, two points exist, with y and -y. The bytes have only x, so the flag selects the
-    # point.
+    # For every x, two points exist, with y and -y. The bytes contain only x, so a flag selects one
+    # of the two points.
     y = square_root(x * x * x + G1.b)
     return x, y if _is_larger((y, 0)) == (flags == _LARGER) else -y % PRIME
 
@@ -128,8 +128,8 @@ def _sum(first: TwistPoint, second: TwistPoint) -> TwistPoint:
 
 
 def _has_order_r(point: TwistPoint) -> bool:
-    # r times a point is infinity only for the points of G2. The loop goes from the highest bit to
-    # the lowest, as with `_LOOP` of the pairing.
+    # r times a point is infinity only for the points of G2. The loop runs from the highest bit to
+    # the lowest, as in the pairing.
     total: TwistPoint = None
     for bit in f"{ORDER:b}":
         total = _sum(total, total)

@@ -10,7 +10,7 @@ Pair = tuple[int, int]
 
 def square_root(square: int) -> int:
     """Return a square root in Fp. Raises `InvalidElement` for a number that is not a square."""
-    root = pow(square, (PRIME + 1) // 4, PRIME)  # the prime is 3 modulo 4
+    root = pow(square, (PRIME + 1) // 4, PRIME)  # correct, as the prime is 3 modulo 4
     if (root * root - square) % PRIME:
         raise InvalidElement
     return root

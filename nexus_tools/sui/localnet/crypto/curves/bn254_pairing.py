@@ -33,7 +33,7 @@ _FIELD = ExtensionField(PRIME, XI[0])
 # The number x that defines the curve. The field has the order p = 36x⁴ + 36x³ + 24x² + 6x + 1. The
 # groups have the order r = 36x⁴ + 36x³ + 18x² + 6x + 1.
 _X = 4965661367192848881
-# The bits of 6x + 2 without the highest one, because the loop starts with the point itself.
+# The bits of 6x + 2 without the highest bit, because the loop starts with the point itself.
 _LOOP = bin(6 * _X + 2)[3:]
 
 TARGET_BYTES = 12 * NUMBER_BYTES
@@ -92,7 +92,7 @@ def _frobenius_factors() -> tuple[Pair, Pair]:
 
 
 def _frobenius(point: _Point2) -> _Point2:
-    """Return a G2 point multiplied by p. On the twisted curve, this raises its coordinates to p."""
+    """Return a G2 point multiplied by p, computed by raising (xw², yw³) to the power p."""
     x_factor, y_factor = _frobenius_factors()
     return fp2.multiply(fp2.conjugate(point[0]), x_factor), fp2.multiply(
         fp2.conjugate(point[1]), y_factor
@@ -102,13 +102,13 @@ def _frobenius(point: _Point2) -> _Point2:
 def _final_exponentiation(value: Element) -> Element:
     # Raise the value to the power (p¹² - 1) / r, so that values that differ by an r-th power become
     # equal. The factors p⁶ - 1 and p² + 1 come first, because they are cheap with Frobenius. The
-    # rest uses powers of x.
+    # code then computes the remaining factor with powers of x.
     field = _FIELD
     value = field.multiply(field.conjugate(value), field.inverse(value))
     value = field.multiply(field.frobenius(value, 2), value)
-    # From here on, conjugates are inverses. The remaining exponent is 2x(6x² + 3x + 1)(p⁴ - p² + 1)
-    # / r. Written in powers of p, its coefficients are small, because they are polynomials in x of
-    # degree three.
+    # After this step, the conjugate of the value is its inverse. The remaining exponent is 2x(6x² +
+    # 3x + 1)(p⁴ - p² + 1) / r. If the exponent is written in powers of p, its coefficients are
+    # small, because they are polynomials in x of degree three.
     #
     #     (12x³ + 12x² + 6x + 1) + (12x³ + 6x² + 4x)p
     #     + (12x³ + 6x² + 6x)p² + (12x³ + 6x² + 4x - 1)p³.

@@ -51,7 +51,7 @@ def negate(point: Point) -> Point:
 
 
 def combine(first: int, point: Point, second: int, other: Point) -> Point:
-    """Return first · point + second · other. Each step uses one bit of both scalars."""
+    """Return first · point + second · other. Each step processes one bit of each scalar."""
     table = (IDENTITY, point, other, add(point, other))
     total = IDENTITY
     for bit_index in range(max(first.bit_length(), second.bit_length()) - 1, -1, -1):

@@ -1,6 +1,6 @@
 """Extension fields of degree twelve, whose elements are results of pairings.
 
-Both curves use this tower of fields:
+BLS12-381 and BN254 use this tower of fields:
 
     Fp2 = Fp[u] / (u² + 1)
     Fp6 = Fp2[v] / (v³ - ξ), with ξ = a + u
@@ -32,7 +32,7 @@ class ExtensionField:
     def __init__(self, prime: int, a: int) -> None:
         self.prime = prime
         self._a = a
-        self._slot = (2 * prime.bit_length() + 4 + 7) // 8  # bytes of a number below 12p²
+        self._slot = (2 * prime.bit_length() + 4 + 7) // 8  # bytes per number below 12p²
 
     def from_powers(self, coefficients: Sequence[int]) -> Element:
         """Return an element from its coefficients in Fp2 of w⁰ to w⁵, each as two numbers."""
@@ -103,8 +103,9 @@ class ExtensionField:
     def frobenius(self, element: Element, times: int = 1) -> Element:
         """Raise an element to the power p, `times` times."""
         for _ in range(times):
-            # In a field of characteristic p, a sum raised to p is the sum of the terms raised to p,
-            # and numbers of Fp do not change. So only the powers of w change.
+            # In a field of characteristic p, the p-th power of a sum is the sum of the p-th powers
+            # of its terms. The p-th power of a number in Fp is the number itself. So only the
+            # powers of w change.
             images = zip(element, self._images, strict=True)
             scaled = [[coefficient * part for part in image] for coefficient, image in images]
             element = tuple([sum(parts) % self.prime for parts in zip(*scaled, strict=True)])
@@ -121,8 +122,8 @@ class ExtensionField:
     def inverse(self, element: Element) -> Element:
         """Return the multiplicative inverse of an element. The inverse of zero is zero."""
         # The product of all conjugates of an element over a smaller field is in the smaller field.
-        # The code goes from Fp12 to Fp6, to Fp2 and to Fp, where the inverse is fast. `rest` is the
-        # product of the other conjugates.
+        # The code thus reduces the inverse in Fp12 to inverses in Fp6, Fp2 and finally Fp, which is
+        # fast. `rest` is the product of the other conjugates.
         conjugate = self.conjugate(element)
         in_fp6 = self.multiply(element, conjugate)
         others = self.multiply(self.frobenius(in_fp6, 2), self.frobenius(in_fp6, 4))
@@ -140,11 +141,11 @@ _TOWER_POWERS = (0, 2, 4, 1, 3, 5)
 
 
 def from_tower_order(numbers: Sequence[_Number]) -> list[_Number]:
-    """Sort coefficients from the order of arkworks to the order of the powers of w."""
+    """Convert coefficients in the order of arkworks to the order of the powers of w."""
     indices = map(_TOWER_POWERS.index, range(_HALF))
     return [number for index in indices for number in numbers[2 * index : 2 * index + 2]]
 
 
 def to_tower_order(numbers: Sequence[_Number]) -> list[_Number]:
-    """Sort coefficients from the order of the powers of w to the order of arkworks."""
+    """Convert coefficients in the order of the powers of w to the order of arkworks."""
     return [number for power in _TOWER_POWERS for number in numbers[2 * power : 2 * power + 2]]

@@ -88,7 +88,7 @@ def _map(data: bytes) -> Point:
 
 
 def _square_root_ratio(u: int, v: int) -> tuple[bool, int]:
-    """Return whether u/v is a square, and a root of u/v or else of √-1 · u/v (section 4.2)."""
+    """Return whether u/v is a square, and a square root of u/v or of √-1 · u/v (section 4.2)."""
     r = u * v**3 * pow(u * v**7, (PRIME - 5) // 8, PRIME) % PRIME
     check = v * r * r % PRIME
     if check in (-u % PRIME, -u * SQUARE_ROOT_OF_MINUS_ONE % PRIME):

@@ -19,7 +19,7 @@ class NoPublicKey(Exception):  # noqa: N818 - the name states the cause
 
 
 class Curve(Struct, frozen=True):
-    """The curve y² = x³ + ax + b modulo `prime`, with a generator of prime `order`."""
+    """The curve y² = x³ + ax + b modulo `prime`, with a generator whose `order` is prime."""
 
     prime: int
     a: int
@@ -57,7 +57,7 @@ class Curve(Struct, frozen=True):
     def lift(self, x: int, *, odd: bool) -> tuple[int, int]:
         """Return the point with this x and an odd or even y. Raises `NoPublicKey`."""
         square = (x * x * x + self.a * x + self.b) % self.prime
-        y = pow(square, (self.prime + 1) // 4, self.prime)  # the prime is 3 modulo 4
+        y = pow(square, (self.prime + 1) // 4, self.prime)  # correct, as the prime is 3 modulo 4
         if x >= self.prime or y * y % self.prime != square:
             raise NoPublicKey
         return x, y if y % 2 == odd else self.prime - y

@@ -1,4 +1,4 @@
-"""The lookup and type check of the arguments of commands.
+"""The lookup and the type check of command arguments.
 
 Source: `static_programmable_transactions/typing/translate.rs` of `sui-adapter`.
 """
@@ -39,7 +39,7 @@ class Located(Struct, frozen=True):
 
 
 class FirstUse(Struct, frozen=True):
-    """The first use of an untyped input as a value of one type."""
+    """The first use of an untyped input as a value of a certain type."""
 
     command: int
     index: int
@@ -48,11 +48,11 @@ class FirstUse(Struct, frozen=True):
 
 
 class ArgumentTyper:
-    """A type checker for the arguments of one command after the other.
+    """A type checker for command arguments, which processes the commands in order.
 
     Methods raise `CommandFailed`.
 
-    `pure` and `receiving` have the first use of each pure or receiving input for each type.
+    `pure` and `receiving` record the first use of each pure or receiving input, for each type.
     """
 
     def __init__(self, context: ExecutionContext) -> None:
@@ -65,7 +65,7 @@ class ArgumentTyper:
     def locate(self, arguments: Iterable[Argument], start: int = 0) -> list[Located]:
         """Return arguments with their slots.
 
-        The first one is argument number `start` of the command.
+        The first of these arguments has the index `start` in the command.
         """
         return [
             Located(index, argument, self._find(argument, index))
@@ -163,7 +163,7 @@ class ArgumentTyper:
     ) -> TypedArgument:
         """Return the argument for a reference in a slot.
 
-        A value parameter receives a copy of its target.
+        If the parameter expects a value, it receives a copy of the reference's target.
         """
         usage = Usage.BY_VALUE
         if expected is None:
@@ -201,7 +201,8 @@ class ArgumentTyper:
 
 
 def _by_value(located: Located, slot: ValueSlot) -> TypedArgument:
-    # If a value has `copy`, only its last use moves it, which `drop_safety` determines.
+    # If a value has the ability `copy`, only its last use moves it. `drop_safety` determines the
+    # last use.
     moves = Ability.COPY not in slot.abilities
     return TypedArgument(located.index, located.argument, slot, Usage.BY_VALUE, moves)
 

@@ -56,10 +56,10 @@ def coin_value(object_id: Address, balance: int) -> Value:
 
 
 class ExecutionContext:
-    """The state of an execution: the slots of inputs and results, and what the commands changed.
+    """The state of an execution: the slots of inputs and results, and the changes by commands.
 
     `command_index` is the index of the current command, or None before the first and after the
-    last. `asked_deny_list` tells whether the execution has read the deny list.
+    last. `asked_deny_list` is true if the execution has read the deny list.
     """
 
     def __init__(
@@ -102,7 +102,8 @@ class ExecutionContext:
         """Create the slots of the inputs and of the gas coin.
 
         Commands see the gas coin without the budget, so they cannot spend the amount that gas may
-        cost. With 20 000 000 MIST and a budget of 15 000 000, they see 5 000 000.
+        cost. For example, if the coin has 20 000 000 MIST and the budget is 15 000 000, commands
+        see 5 000 000.
         """
         self.input_slots = [self._input_slot(value) for value in inputs]
         if payment is None:
@@ -135,7 +136,7 @@ class ExecutionContext:
     def cell(self, slot: ValueSlot) -> list[Value]:
         """Return the list that contains a slot's value.
 
-        On the first use, decode and charge an input.
+        On the first use of an input, decode and charge the input.
 
         Raises:
             OutOfGas: the budget is used up.
@@ -163,7 +164,7 @@ class ExecutionContext:
         """Return the values of arguments in order."""
         return [self.take(argument) for argument in arguments]
 
-    # --- Gas: commands charge for their values as instructions do
+    # --- Gas charges of commands, which are like the charges of instructions
 
     def charge_copy(self, tag: TypeTag, value: Value) -> None:
         """Charge for reading or copying a value.

@@ -26,9 +26,9 @@ def load_element_type(context: ExecutionContext, command: MakeMoveVec) -> TypeTa
 def type_make_move_vec(
     typer: ArgumentTyper, command: MakeMoveVec, element_type: TypeTag | None
 ) -> TypedCommand:
-    """Type the elements.
+    """Require elements of the same type.
 
-    Without an element type, the first element must be an object of this type.
+    If the command has no element type, the first element must be an object, whose type is used.
     """
     first = [] if element_type is not None else [_first_object(typer, command)]
     tag = first[0].slot.type if element_type is None else element_type

@@ -14,7 +14,7 @@ from nexus_tools.sui.types.transaction import MergeCoins
 
 
 def type_merge_coins(typer: ArgumentTyper, command: MergeCoins, _loaded: None) -> TypedCommand:
-    """Type the destination coin as `&mut`, and the source coins as values of its type."""
+    """Require a destination coin borrowed by `&mut`, and source coins of the same type by value."""
     destination, *sources = typer.locate((command.destination, *command.sources))
     coin = typer.coin(destination)
     typed_sources = typer.all_typed(sources, repeat(coin.slot.type))

@@ -30,7 +30,8 @@ from nexus_tools.sui.types.execution_status import ErrorKind
 from nexus_tools.sui.types.transaction import MoveCall
 from nexus_tools.sui.types.type_tag import TX_CONTEXT, TypeTag
 
-# The Python exceptions that badly typed bytecode can cause. The verifier should have refused it.
+# The Python exceptions that badly typed bytecode can cause. The verifier should have refused such
+# bytecode.
 _UNTYPED = (TypeError, ValueError, LookupError, AttributeError, AssertionError, OverflowError)
 
 
@@ -53,9 +54,9 @@ def load_function(context: ExecutionContext, command: MoveCall) -> LoadedFunctio
 
 
 def type_move_call(typer: ArgumentTyper, command: MoveCall, loaded: LoadedFunction) -> TypedCommand:
-    """Type one argument for each parameter.
+    """Require an argument of the right type for each parameter.
 
-    `TxContext` may be at any position and has no argument.
+    A `TxContext` parameter may be at any position and has no argument.
     """
     located = iter(typer.locate(command.arguments))
     function, types = loaded.function, loaded.type_arguments
@@ -116,7 +117,7 @@ def call(
 
 
 def _at_storage_id(context: ExecutionContext, function: Function, abort: MoveAbort) -> MoveAbort:
-    """Return an abort whose location is the package version that was running.
+    """Return an abort whose location has the ID of the package version that was executed.
 
     Bytecode refers to its own package by the original ID. If the called package links 0xA as 0xC,
     an abort in 0xA::m is reported in 0xC::m.

@@ -59,7 +59,7 @@ def publish(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     for module in modules:
         if _has_init(module.compiled):
             _initialize(context, package_id, module.compiled.name)
-    # `UpgradeCap { id: UID, package: ID, version: u64, policy: u8 }`.
+    # The result is an `UpgradeCap { id: UID, package: ID, version: u64, policy: u8 }`.
     return [[[[bytes(context.runtime.fresh_id())]], [bytes(package_id)], 1, COMPATIBLE]]
 
 
@@ -83,7 +83,7 @@ def _has_init(module: CompiledModule) -> bool:
 
 
 def _initialize(context: ExecutionContext, package: Address, module: str) -> None:
-    """Call the module's `init`. If it has two parameters, pass a one-time witness."""
+    """Call the module's `init`. If `init` has two parameters, pass a one-time witness."""
     function = context.machine.types.function(package, module, INIT)
     assert function is not None
     # A one-time witness is a struct whose only field is a boolean, which is true.

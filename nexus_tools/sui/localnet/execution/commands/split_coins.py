@@ -14,7 +14,7 @@ from nexus_tools.sui.types.type_tag import Primitive
 
 
 def type_split_coins(typer: ArgumentTyper, command: SplitCoins, _loaded: None) -> TypedCommand:
-    """Type the coin to split as `&mut`, and the amount of each new coin as u64."""
+    """Require a coin borrowed by `&mut`, and the amount of each new coin as u64."""
     coin, *amounts = typer.locate((command.coin, *command.amounts))
     typed_coin = typer.coin(coin)
     typed_amounts = typer.all_typed(amounts, repeat(Primitive.U64))
@@ -24,7 +24,7 @@ def type_split_coins(typer: ArgumentTyper, command: SplitCoins, _loaded: None) -
 
 
 def split_coins(context: ExecutionContext, command: TypedCommand) -> list[Value]:
-    """Split coins with the given amounts off a coin, and return the new coins."""
+    """Split the given amounts off a coin, and return the new coins."""
     coin, *amount_arguments = command.arguments
     balance = context.take(coin).read()[1]
     amounts = context.take_all(amount_arguments)

@@ -3,7 +3,7 @@
 Each step handles all commands before the next step starts. The steps look up functions and types
 (*load*), determine the types of arguments (*type*), run the checks of the package `checks`, and
 execute the commands (*run*). So if two commands fail in different steps, the result has the error
-of the earlier step, even if it is from the later command. Source:
+of the earlier step, even if the error is from the later command. Source:
 `static_programmable_transactions/mod.rs` of `sui-adapter`, which is enabled since protocol 104
 (`enable_ptb_execution_v2`).
 """
@@ -80,7 +80,7 @@ COMMANDS: CommandTable = {kind: run for kind, (_, _, run) in _STEPS.items()}
 
 
 def type_commands(context: ExecutionContext, commands: Sequence[Command]) -> list[TypedCommand]:
-    """Load, type and check the commands.
+    """Load the commands, determine the types of their arguments, and check the commands.
 
     Raises:
         CommandFailed: a command violates a rule.
@@ -130,7 +130,7 @@ def run_commands(
     """
     for command in context.in_turn(commands):
         values = table[type(command.command)](context, command)
-        context.gas.meter.charge_instruction()  # in addition to the command's own charges
+        context.gas.meter.charge_instruction()  # the command's own charges are separate
         if context.mode in _REPORTING:
             reports.append(_report(context, command, values))
         for slot, value in zip(command.results, values, strict=True):

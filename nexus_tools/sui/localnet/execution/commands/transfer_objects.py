@@ -18,7 +18,7 @@ _PUBLIC_OBJECT = Ability.KEY | Ability.STORE
 def type_transfer_objects(
     typer: ArgumentTyper, command: TransferObjects, _loaded: None
 ) -> TypedCommand:
-    """Type the objects, which must have `key` and `store`, and the recipient's address."""
+    """Require objects with the abilities `key` and `store`, and the recipient's address."""
     *objects, address = typer.locate((*command.objects, command.address))
     error_kind = ArgumentErrorKind.INVALID_TRANSFER_OBJECT
     arguments = [typer.fixed(located, _is_public_object, error_kind) for located in objects]

@@ -4,7 +4,7 @@ A transaction may refer to a type by the ID of any package version that has the 
 the ID of the version that first defined the type.
 
 For example, version 0xB of a package added a type, and 0xC is a later version. Both 0xB::m::New and
-0xC::m::New resolve to 0xB::m::New. 0xA::m::New, with the version before 0xB, is not a type.
+0xC::m::New resolve to 0xB::m::New. 0xA is the version before 0xB, so 0xA::m::New is not a type.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """A command after typing, with the slots and types of its values and how it uses each value.
 
-A value is in a *slot*: the gas coin, an input, or a result of a command. A typed argument refers to
-a slot and to the way in which the command uses the slot's value.
+A value is in a *slot*: the gas coin, an input, or a result of a command. A typed argument specifies
+a slot and how the command uses the slot's value.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ from nexus_tools.sui.types.type_tag import TypeTag
 
 
 class ValueSlot(Struct, eq=False):
-    """A slot for one value of one type. `cell` is a list with the value, or empty without a value.
+    """A slot for one value of one type. `cell` is a list with the value, or an empty list.
 
     If the slot is an input object, `input` is the object, and `cell` is None until the first use.
-    For a reference, `reference` tells whether the reference is mutable. For other values, it is
-    None. If `lent_mutably` is set, the value may differ from the input. If `is_unread` is set, the
-    first use of the value must still be charged.
+    If the value is a reference, `reference` is true if the reference is mutable. For other values,
+    `reference` is None. If `lent_mutably` is set, the value may differ from the input. If
+    `is_unread` is set, the first use of the value must still be charged.
     """
 
     type: TypeTag
@@ -67,9 +67,9 @@ Slot = ValueSlot | PureSlot | ReceivingSlot
 
 
 class Usage(Enum):
-    """The way in which a command uses the value of a slot.
+    """The kind of use that a command makes of a slot's value.
 
-    The command can do the following with the value:
+    The members have these meanings:
 
         BY_VALUE        move or copy it, even if it is a reference
         BORROW          borrow it by `&`
@@ -92,10 +92,10 @@ BORROWS = frozenset({Usage.BORROW, Usage.BORROW_MUTABLY})
 
 
 class TypedArgument(Struct):
-    """An argument at an index of a command. If it `moves` the value, the slot is empty afterward.
+    """An argument at an index of a command. If `moves` is set, the slot is empty afterward.
 
     `argument` is None for the `TxContext`, which the transaction does not contain. If `is_borrowed`
-    is set, references to the value existed when this argument copied it.
+    is set, references to the value existed when this argument copied the value.
     """
 
     index: int

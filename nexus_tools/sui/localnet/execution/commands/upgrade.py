@@ -39,7 +39,7 @@ UPGRADE_RECEIPT = StructTag(SUI_FRAMEWORK, "package", "UpgradeReceipt")
 def type_upgrade(
     typer: ArgumentTyper, command: Upgrade, dependencies: Dependencies
 ) -> TypedCommand:
-    """Type the upgrade ticket. The result of the command is an `UpgradeReceipt`."""
+    """Require an upgrade ticket. The result of the command is an `UpgradeReceipt`."""
     (ticket,) = typer.locate((command.ticket,))
     arguments = [typer.typed(ticket, UPGRADE_TICKET)]
     return TypedCommand(command, dependencies, arguments, [typer.result(UPGRADE_RECEIPT)])
@@ -49,7 +49,7 @@ def upgrade(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     """Publish the next version of a package, consume the upgrade ticket, and return a receipt."""
     upgrade_command = command.command
     assert isinstance(upgrade_command, Upgrade)
-    # `UpgradeTicket { cap: ID, package: ID, policy: u8, digest: vector<u8> }`.
+    # The argument is an `UpgradeTicket { cap: ID, package: ID, policy: u8, digest: vector<u8> }`.
     (cap,), (ticket_package,), policy, digest = context.take(command.arguments[0])
     if ticket_package != upgrade_command.package:
         mismatch = (upgrade_command.package, ticket_package)
@@ -62,7 +62,7 @@ def upgrade(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     package_id = _upgrade(
         context, upgrade_command, compiled, cast("Dependencies", command.loaded), policy
     )
-    # `UpgradeReceipt { cap: ID, package: ID }`.
+    # The result is an `UpgradeReceipt { cap: ID, package: ID }`.
     return [[[cap], [bytes(package_id)]]]
 
 

@@ -1,4 +1,4 @@
-"""The gas payment of a transaction: coins and fund reservations that are *smashed* into one."""
+"""The gas payment of a transaction: coins and fund reservations that are *smashed* (merged)."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,9 +41,10 @@ class GasPayment(Struct, frozen=True):
 def smash(gas: GasData, coins: tuple[Object, ...]) -> GasPayment | None:
     """Merge the whole payment into its first part. Return None for an empty payment.
 
-    For example, coins of 3, 4 and 5 become one coin of 12 with the ID of the first coin. Smashed
-    coins other than the first are deleted even if the transaction fails. A reservation counts as a
-    coin. If the first part is a reservation, the funds stay in the address balance.
+    For example, coins with 3, 4 and 5 MIST become one coin with 12 MIST and the ID of the first
+    coin. Smashed coins other than the first are deleted even if the transaction fails. A
+    reservation counts as a coin. If the first part is a reservation, the funds stay in the address
+    balance.
 
     Raises:
         TransactionRefused: an object is not a coin of SUI, or an address does not own it.
@@ -94,7 +95,7 @@ def needs_mock_payment(data: TransactionData, mode: Mode, store: ObjectStore) ->
     """Return whether a transaction without a gas payment should use a mock coin.
 
     A committed transaction without coins pays from the payer's address balance. A simulation also
-    pays from this balance if it suffices.
+    pays from this balance if the balance is sufficient.
     """
     gas = data.gas
     if gas.payment or mode is Mode.COMMIT:

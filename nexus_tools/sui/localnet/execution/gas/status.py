@@ -26,7 +26,7 @@ from nexus_tools.sui.types.effects import GasCostSummary
 from nexus_tools.sui.types.transaction import GasData
 
 _UNMETERED = 1 << 62
-_KB = 1_000  # as in the protocol's configuration
+_KB = 1_000  # the protocol's configuration defines a KB as 1 000 bytes
 
 
 def rounded_computation(units: int) -> int:
@@ -58,7 +58,7 @@ class GasStatus:
         self.natives = NativeGas(self.meter.budget, self.meter)
 
     def check_budget(self, balance: int) -> None:
-        """Refuse a budget out of bounds, or above the balance of the gas coins (MIST)."""
+        """Refuse a budget that is out of bounds or above the gas coins' balance, all in MIST."""
         least = BASE_TX_COST_FIXED * self.price
         if self.budget > MAX_TX_GAS:
             raise TransactionRefused(
@@ -108,7 +108,7 @@ class GasStatus:
         return due <= self.budget - computation_cost
 
     def summary(self, computation_cost: int, storage: StorageCharge) -> GasCostSummary:
-        """Return the costs as the effects contain them."""
+        """Return the costs in the format of the effects."""
         rebate = self._sender_rebate(storage)
         return GasCostSummary(computation_cost, storage.cost, rebate, storage.rebate - rebate)
 

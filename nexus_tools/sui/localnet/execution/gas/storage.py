@@ -15,7 +15,7 @@ from nexus_tools.sui.types.type_tag import StructTag
 
 _BASIS_POINTS = 10_000
 _METADATA_BYTES = 40 + 32 + 8
-_MOVE_OBJECT_BYTES = 1 + 8  # has_public_transfer, version
+_MOVE_OBJECT_BYTES = 1 + 8  # the fields has_public_transfer and version
 _ADDRESS_BYTES, _VERSION_BYTES = 32, 8
 
 
@@ -60,7 +60,7 @@ def sender_rebate(storage_rebate: int, rate: int) -> int:
 
 
 class StorageCharge(Struct, frozen=True):
-    """The storage cost of written objects and the rebate for replaced or removed ones (MIST)."""
+    """The storage cost of written objects and the rebate for earlier versions, in MIST."""
 
     cost: int
     rebate: int

@@ -1,8 +1,9 @@
 """The enforcement of the deny lists of regulated coins.
 
-As soon as a sender is on the deny list, it may not use the coin as an input. No account may use a
-paused coin. From the next epoch on, an address on the list cannot receive the coin. SUI itself has
-no deny list. Source: `sui-types/src/{deny_list_v1,deny_list_v2,config}.rs`.
+A sender must not use a coin as an input as soon as the sender is on the coin's deny list. No
+account may use a paused coin. An address on the list cannot receive the coin from the next epoch
+on. SUI itself does not have a deny list. Source:
+`sui-types/src/{deny_list_v1,deny_list_v2,config}.rs`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,7 +44,7 @@ _CONFIG_KEY = StructTag(
     SUI_FRAMEWORK, "dynamic_object_field", "Wrapper", (_deny_list_type("ConfigKey"),)
 )
 _ADDRESS_KEY, _PAUSE_KEY = _deny_list_type("AddressKey"), _deny_list_type("GlobalPauseKey")
-_PAUSE_NAME = b"\0"  # a struct without fields is one byte
+_PAUSE_NAME = b"\0"  # BCS encodes a struct without fields as one byte
 
 # `Setting { data: Option<SettingData { newer_value_epoch, newer_value, older_value_opt }> }`
 _SETTING = option(record((u64, option(boolean), option(boolean))))
@@ -53,7 +54,7 @@ _LIST_KEY = VectorTag(Primitive.U8)
 
 
 class DenyLists:
-    """The deny lists in a store. With `epoch` None, the newest settings count immediately."""
+    """The deny lists in a store. If `epoch` is None, the newest settings apply."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -88,13 +89,13 @@ class DenyLists:
         if setting is None:
             return False
         newer_epoch, newer, older = setting
-        # In the epoch in which a setting changes, the earlier value is still in effect. A value set
-        # in epoch 7 applies to receivers from epoch 8 on. The value applies to inputs (`epoch`
-        # None) immediately.
+        # In the epoch in which a setting changes, the earlier value is still in effect. A value
+        # that is set in epoch 7 applies to receivers from epoch 8 on. For inputs, `epoch` is None,
+        # so the value applies immediately.
         return bool(newer if epoch is None or epoch > newer_epoch else older)
 
     def _field(self, parent: Address, key: TypeTag, name: bytes, value: Codec[T]) -> T | None:
-        # `Field { id, name, value }`: the value follows an ID of 32 bytes and the name.
+        # In `Field { id, name, value }`, the value follows an ID of 32 bytes and the name.
         field = self._store.get(dynamic_field_id(parent, TYPE_TAG.encode(key), name))
         if field is None or not isinstance(field.data, MoveObject):
             return None
@@ -124,7 +125,7 @@ def _denied(address: Address, coin_type: str) -> TransactionRefused:
 
 
 def coin_owners(written: Iterable[tuple[Owner, MoveObject]]) -> dict[str, list[Address]]:
-    """Return the owners of the regulated coins among `written`, by coin type, with both sorted."""
+    """Return the owners of the regulated coins among `written`, by coin type. Both are sorted."""
     owners: dict[str, set[Address]] = {}
     for owner, data in written:
         coin_type = _coin_type(data.type)

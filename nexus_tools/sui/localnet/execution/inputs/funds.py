@@ -68,7 +68,7 @@ def available_for_gas(data: TransactionData, store: ObjectStore) -> int:
 def can_pay_from_balance(data: TransactionData, store: ObjectStore) -> bool:
     """Return whether a transaction can pay its gas from the payer's address balance.
 
-    If it cannot, a simulation uses a mock coin.
+    If this is impossible, a simulation uses a mock coin.
     """
     return (
         not uses_gas_coin(data)
@@ -137,7 +137,7 @@ def check_replay_protection(data: TransactionData, store: ObjectStore) -> None:
 
 def _is_replay_protected(data: TransactionData, store: ObjectStore) -> bool:
     # A gas coin gets a new version, so a second execution would refer to an old version. A
-    # reservation of funds is itself valid for only two epochs.
+    # reservation of funds is valid for only two epochs.
     if data.gas.payment or _is_brief(data.expiration):
         return True
     assert isinstance(data.kind, ProgrammableTransaction)
@@ -152,8 +152,8 @@ def _is_owned(value: Object | None) -> bool:
 def _is_brief(expiration: Expiration) -> bool:
     """Return whether an expiration allows at most two consecutive epochs.
 
-    Epochs 4 to 5 are brief, and 4 to 6 are not. An expiration without a first or a last epoch is
-    not brief.
+    For example, an expiration that allows the epochs 4 to 5 is brief, and an expiration that allows
+    the epochs 4 to 6 is not brief. An expiration without a first or a last epoch is not brief.
     """
     if not isinstance(expiration, ValidDuring | Validity):
         return False

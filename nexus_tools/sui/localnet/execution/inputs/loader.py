@@ -1,6 +1,6 @@
 """The loading of a transaction's objects, and the check that its sender may use them.
 
-Source: `sui-transaction-checks/src/lib.rs`. The packages to which commands refer are inputs too.
+Source: `sui-transaction-checks/src/lib.rs`. The packages to which commands refer are also inputs.
 """
 
 from collections.abc import Iterator
@@ -147,7 +147,7 @@ class InputLoader:
     def _at(self, reference: ObjectReference) -> Object:
         """Return the live object, which must have the version and digest of the reference.
 
-        In mode INSPECT, the version may be an old one, and the digest is not checked.
+        In mode INSPECT, the version may be an old version, and the digest is not checked.
         """
         value = self._store.get(reference.object_id)
         if self._mode is Mode.INSPECT:

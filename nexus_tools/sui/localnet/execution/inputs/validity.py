@@ -48,7 +48,7 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag, VectorTag
 
 _NO_OBJECTS = (Pure, FundsWithdrawal)
 _PUBLISHING = (Publish, Upgrade)
-# `is_valid` of `move-core-types/src/identifier.rs`: a single `_` is not a name.
+# As in `is_valid` of `move-core-types/src/identifier.rs`, a single `_` is not a name.
 _IDENTIFIER = re.compile(r"(?:[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9_]+)\Z", re.ASCII)
 
 

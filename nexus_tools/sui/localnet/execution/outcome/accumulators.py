@@ -37,7 +37,7 @@ def net_changes(writes: Iterable[AccumulatorWrite]) -> tuple[AccumulatorWrite, .
 
 
 def sui_change(owner: Address, amount: int) -> AccumulatorWrite:
-    """Return a deposit of MIST into an address balance, or a withdrawal if it is negative."""
+    """Return a deposit of MIST into an address balance, or a withdrawal if `amount` is negative."""
     return _change(owner, balance_tag(SUI), amount)
 
 

@@ -45,7 +45,7 @@ class Bill(Struct, frozen=True):
     rebates: dict[Address, int]
 
     def costs(self, gas: GasStatus) -> GasCostSummary:
-        """Return the bill as the effects contain it."""
+        """Return the bill in the format of the effects."""
         return gas.summary(self.computation_cost, self.storage)
 
 
@@ -54,7 +54,7 @@ def settle(
 ) -> tuple[CommandsRun, Bill]:
     """Return the run and its bill.
 
-    If the budget is too small, discard the changes and bill inputs only.
+    If the budget is too small, discard the changes and bill only the inputs.
 
     `untouched` returns the changes that a failed transaction makes.
     """
@@ -65,8 +65,8 @@ def settle(
     bill = _bill(computation, run.changes, gas)
     if gas.can_pay(computation, bill.storage):
         return run, bill
-    # The changes are too expensive to store. To store the inputs again costs little, because their
-    # rebates are refunded. So the budget usually covers it.
+    # The changes are too expensive to store. Storing only the inputs again costs little, because
+    # their rebates are refunded. So the budget usually covers the new bill.
     run = run.out_of_gas(untouched())
     bill = _bill(computation, run.changes, gas)
     if gas.can_pay(computation, bill.storage):
@@ -77,7 +77,7 @@ def settle(
 def _price_max(run: CommandsRun, reference_price: int) -> int | None:
     """Return the maximum price of a gas unit, or None.
 
-    Only a transaction that aborts has a maximum.
+    Only a transaction that aborts has a maximum price.
     """
     if isinstance(run.status, Success) or run.status.error.kind is not ErrorKind.MOVE_ABORT:
         return None
@@ -88,7 +88,7 @@ def _bill(computation: int, changes: Changes, gas: GasStatus) -> Bill:
     """Return a bill with the storage cost of the changes and the rebate of earlier versions."""
     rebate = sum([value.storage_rebate for value in changes.modified.values()])
     if isinstance(gas, UnmeteredGas):
-        # If a system transaction frees rebates, the system state object keeps them.
+        # If a system transaction frees rebates, they are stored in the system state object.
         kept_rebates = {SYSTEM_STATE: rebate} if rebate and SYSTEM_STATE in changes.written else {}
         return Bill(0, StorageCharge(0, 0), kept_rebates)
     rebates = {object_id: storage_cost(write.data) for object_id, write in changes.written.items()}
@@ -96,7 +96,7 @@ def _bill(computation: int, changes: Changes, gas: GasStatus) -> Bill:
 
 
 def _whole_budget(changes: Changes, gas: GasStatus) -> Bill:
-    """Return a bill for the whole budget, because it does not even cover the inputs.
+    """Return a bill for the whole budget, which is not even sufficient for the inputs.
 
     The objects keep their rebates.
     """

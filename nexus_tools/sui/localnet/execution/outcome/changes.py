@@ -46,8 +46,8 @@ from nexus_tools.sui.types.object import (
 )
 
 # Estimated sizes of parts of the effects. The fixed part has the status, the epoch, the costs, the
-# digest of events, and a reserve of 2 x 1 000. Each object state before or after adds an owner and
-# a reference, and each input adds a digest.
+# digest of events, and a reserve of 2 x 1 000. Each state of an object before or after the
+# transaction adds an owner and a reference. Each input adds a digest.
 _EFFECTS_BYTES = 120 + 10 + 40 + 40 + 2 * 1_000
 _CHANGE_BYTES = 48 + 80
 _DEPENDENCY_BYTES = 40
@@ -61,11 +61,12 @@ class Write(Struct, frozen=True):
 
 
 class Changes(Struct):
-    """The changes of a transaction. `modified` are the existing objects that it writes or removes.
+    """The changes of a transaction.
 
-    `received` are objects that the transaction received, so it depends on the transactions that
-    wrote them. `balances` are the deposits and withdrawals of address balances in order. `streams`
-    are the events of each stream. `gas_coin` pays the gas. If it is None, the payer's address
+    `modified` are the existing objects that the transaction writes or removes. `received` are
+    objects that the transaction received, so it depends on the transactions that wrote these
+    objects. `balances` are the deposits and withdrawals of address balances in order. `streams` are
+    the events of each stream. `gas_coin` pays the gas. If `gas_coin` is None, the payer's address
     balance pays.
     """
 
@@ -88,7 +89,7 @@ class CommandsRun(Struct, frozen=True):
     """The result of the commands before the gas is charged. `failure` is a message for users.
 
     Only a simulation has `results`. The VM has loaded `packages`, even if the ledger will not store
-    them. `asked_deny_list` tells whether the deny list was read.
+    them. `asked_deny_list` is true if the deny list was read.
     """
 
     status: ExecutionStatus
@@ -105,7 +106,7 @@ class CommandsRun(Struct, frozen=True):
         return isinstance(self.status, Success)
 
     def out_of_gas(self, changes: Changes) -> "CommandsRun":
-        """Return the run with these changes and its own failure, or with an out-of-gas failure."""
+        """Return the run with these changes. If the run succeeded, set an out-of-gas failure."""
         status, failure = self.status, self.failure
         if self.succeeded:
             status = ExecutionFailure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
@@ -113,7 +114,7 @@ class CommandsRun(Struct, frozen=True):
         return replace(self, status=status, changes=changes, events=(), failure=failure)
 
 
-# --- When commands fail
+# --- Changes of a failed transaction
 
 
 def untouched(inputs: TransactionInputs, payment: GasPayment | None, version: int) -> Changes:
@@ -143,9 +144,9 @@ def _smash(changes: Changes, payment: GasPayment | None, version: int) -> None:
 def _delete_smashed(changes: Changes, payment: GasPayment | None) -> None:
     """Delete the smashed coins, and move their balance if an address balance pays.
 
-    For example, the payment has coins of 3 and 4 and a reservation of 5. If a coin comes first,
-    this coin pays. The coin then has 12, and the address balance loses 5. If the reservation comes
-    first, the address balance pays and gains 7.
+    For example, the payment has coins of 3 and 4 and a reservation of 5. If the first part of the
+    payment is a coin, this coin pays. The coin then has 12 MIST, and the address balance loses 5
+    MIST. If the first part is the reservation, the address balance pays and gains 7 MIST.
     """
     if payment is None:
         return
@@ -161,7 +162,7 @@ def _at_version(data: MoveObject, version: int) -> MoveObject:
     return MoveObject(data.type, data.has_public_transfer, version, data.contents)
 
 
-# --- When they succeed
+# --- Changes of a successful transaction
 
 
 class ChangeCollector:
@@ -218,7 +219,8 @@ class ChangeCollector:
             before = slot.input.object
             self._changes.modified[before.id] = before
             # If commands did not use the input or only read it, only its version is new. `cell` is
-            # None while no command has used the input, and empty after one has moved the value.
+            # None while no command has used the input, and empty after a command has moved the
+            # value.
             if slot.cell is None or (slot.cell and not slot.lent_mutably and not slot.is_gas_coin):
                 assert isinstance(before.data, MoveObject)
                 self._changes.written[before.id] = Write(
@@ -237,11 +239,11 @@ class ChangeCollector:
 
         If an address balance pays, commands still see a temporary gas coin. The coin holds the
         reserved amount minus the budget, and a command may send the coin to an address. If no
-        command sends it, its remainder returns to the address balance.
+        command sends the coin, its remainder returns to the address balance.
 
-        For example, with 20 reserved and a budget of 15, commands see a coin of 5. If they leave 3
-        in the coin, 18 of the 20 remain, and the address balance loses 2. The gas cost is deducted
-        later.
+        For example, if 20 MIST are reserved and the budget is 15, commands see a coin with 5 MIST.
+        If the commands leave 3 MIST in the coin, 18 of the 20 MIST remain, and the address balance
+        loses 2 MIST. The gas cost is deducted later.
         """
         payment, temporary_coin = self._payment, self._context.made_gas_coin
         if payment is None:

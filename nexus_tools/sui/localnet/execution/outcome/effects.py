@@ -9,9 +9,10 @@ coin has these rows:
     0xb2…   absent              digest, owner     CREATED    the new coin
 
 All written objects have the same version, which is one more than the highest input version (the
-Lamport version). The effects store it once. A wrapped object exists before, is absent after, and
-has the operation NONE. A deleted object has DELETED. Address balances are not objects yet, but they
-have rows with the ID of the object that the settlement writes.
+Lamport version). The effects store this version once. A wrapped object exists before the
+transaction, is absent after the transaction, and has the operation NONE. A deleted object has the
+operation DELETED. Address balances are not objects yet, but they have rows with the ID of the
+object that the settlement writes.
 
 Source: `update_version_and_previous_tx` and `into_effects` in `sui-adapter/src/temporary_store.rs`,
 `sui-types/src/effects/effects_v2.rs`.
@@ -57,8 +58,8 @@ class ExecutionResult(Struct, frozen=True):
     `written` are the written objects, and `written_bytes` are the BCS of these objects. `removed`
     are deleted or wrapped objects in their last versions. `input_objects` are all read or changed
     objects in their versions before the transaction. `command_results` is empty in mode COMMIT. In
-    other modes, it ends before a command that failed. `failure` is a message for users, or "" after
-    success.
+    other modes, `command_results` ends before a command that failed. `failure` is a message for
+    users, or "" after success.
     """
 
     effects: TransactionEffects
@@ -80,7 +81,7 @@ def written_objects(
     transaction: Digest,
     version: int,
 ) -> dict[Address, Object]:
-    """Return the written objects as the ledger stores them. `rebates` are in MIST."""
+    """Return the written objects in the form that the ledger stores. `rebates` are in MIST."""
     objects = {}
     for object_id, write in changes.written.items():
         before = changes.modified.get(object_id)
@@ -104,7 +105,7 @@ def _with_version(write: Write, before: Object | None, version: int) -> Owner:
     """Return the owner with the version from which consensus orders the object.
 
     Transactions refer to a shared object by its ID and this version, so the version never changes.
-    The object keeps this version even if commands take it by value and share it again.
+    The version does not change even if commands take the object by value and share it again.
     """
     owner = write.owner
     if isinstance(owner, Shared) and owner.initial_version == UNASSIGNED_VERSION:

@@ -30,7 +30,7 @@ Dependencies = Mapping[Address, MovePackage]
 
 @lru_cache(maxsize=128)
 def _read_module(data: bytes) -> CompiledModule:
-    """Decode a module. A client usually simulates a publication before it executes it."""
+    """Decode a module. Clients usually simulate publications first, so the result is cached."""
     return deserialize(data)
 
 
@@ -170,13 +170,13 @@ def dependencies_of(package_ids: Iterable[Address], store: ObjectStore) -> Depen
 def _linkage(immediate: set[Address], dependencies: Dependencies) -> tuple[Linkage, ...]:
     """Return the linkage entries of all dependencies, sorted by original ID.
 
-    `dependencies` must contain all packages to which modules refer. It must also contain each
-    package to which a dependency links, in the linked version or a later one.
+    `dependencies` must contain all packages to which modules refer. `dependencies` must also
+    contain each package to which a dependency links, in the linked version or a later version.
     """
     if not immediate <= dependencies.keys():
         raise CommandFailed(ErrorKind.PUBLISH_UPGRADE_MISSING_DEPENDENCY)
     # For example, a package that links to version 3 of X also works with a later version, because
-    # later versions keep all public functions and types.
+    # later versions contain all public functions and types of earlier versions.
     for original in immediate:
         for link in dependencies[original].linkage:
             dependency = dependencies.get(link.original_id)

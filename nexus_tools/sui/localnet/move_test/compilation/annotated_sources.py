@@ -80,7 +80,7 @@ class MoveTestSource(Struct):
 
 
 def read_test_source(path: str, source: str, *, with_tests: bool = True) -> MoveTestSource:
-    """Convert a source file to ordinary code. Without `with_tests`, tests are not compiled."""
+    """Convert a source file to ordinary code. If `with_tests` is not set, omit tests."""
     return _Reader(path, source, MODE if with_tests else _NO_MODE).read()
 
 
@@ -111,7 +111,7 @@ class _Reader:
         for constant in module.constants:
             self._result.constants[module.path, constant.name] = constant.value
         for item in module.imports:
-            if item.keyword == "use" and item.words[0] != "fun":  # `use fun` declares a method
+            if item.keyword == "use" and item.words[0] != "fun":  # `use fun` does not import a name
                 names = _imports(item.words)
                 self._result.uses |= {(module.path, name): target for name, target in names}
         for function in module.functions:
@@ -200,7 +200,7 @@ def _make_public(function: SourceFunction) -> _Change:
 
 
 def _imports(words: Sequence[str], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (name, path) for each name in a `use`: `a::b`, `a::b as c`, `a::b::{Self, c as d}`."""
+    """Yield (name, path) for each import of a `use`, such as `a::b as c` or `a::b::{Self, c}`."""
     if "{" in words:
         start = words.index("{")
         path = prefix + "".join(words[:start])

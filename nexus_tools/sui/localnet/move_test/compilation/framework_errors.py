@@ -1,6 +1,7 @@
-"""The framework's error constants, for tests that expect them. Bytecode has only their numbers.
+"""The framework's error constants, for tests that expect them. Bytecode omits their names.
 
-For errors with messages, the bytecode contains the names, so they are not listed.
+For error constants with messages, the bytecode contains the names, so this module does not list
+them.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Markers in sources that report executed statements, because bytecode has no line numbers.
 
 A marker is inserted on the line of its statement, so line numbers do not change. If the compiler
-rejects a function with markers, the function gets no markers.
+rejects a function with markers, no markers are inserted into this function.
 
 For example, if m is the function that reports a number, `let y = 1; if (x) { y } else 2` becomes
 `m(0); let y = 1; m(1); if (x) { m(2); y } else 2`. An arm `_ => x` of a `match` becomes `_ => {
@@ -116,7 +116,7 @@ _ATTEMPTS_MAX = 8
 class MarkedBuild(Struct, frozen=True):
     """A build with markers, and the statements in the order of the markers' numbers.
 
-    `unmarked` are the functions with statements but without markers.
+    `unmarked` are the functions that contain statements but no markers.
     """
 
     build: MoveTestBuild
@@ -143,7 +143,7 @@ def build_marked(
                 break
             # The compiler may reject a function only because of its markers. If the compiler's
             # output has no known location, all markers are removed. Each attempt removes more
-            # markers, so the loop ends.
+            # markers, so the loop terminates.
             unmarked |= (rejected_functions(str(error), test_sources) - unmarked) or _functions(
                 test_sources
             )

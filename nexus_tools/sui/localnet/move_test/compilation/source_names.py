@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"(0x[0-9a-fA-F]+|\d+)(?:u\d+)?")
 
 
 class Names:
-    """The names in a package under test. The name of a module is as its source declares it.
+    """The names in a package under test. A module has the name in its source.
 
     `manifests` has the manifests of the dependencies, followed by the package's own manifest.
     `compiled` has the modules of all packages. Compiled modules determine the named addresses that
@@ -74,13 +74,13 @@ class Names:
                 self._addresses[name] = addresses.pop()
 
     def module_name(self, address: bytes, name: str) -> str | None:
-        """Return the name of a module in the sources, or None if the sources do not contain it."""
+        """Return a module's name in the sources, or None if the module is not in the sources."""
         return self._modules.get((address, name))
 
     def module_id(self, module: str, path: Argument | None) -> tuple[bytes, str]:
         """Return the address and name of the module to which `path` refers in `module`.
 
-        None is `module`.
+        If `path` is None, it refers to `module` itself.
         """
         return self._parsed(module if path is None else self._resolved(module, "".join(path)))
 
@@ -104,11 +104,11 @@ class Names:
         return owner, name_pair[1]
 
     def value(self, constant: ConstantName) -> int | None:
-        """Return the value of a constant, or None if it is not a number."""
+        """Return the value of a constant, or None if the value is not a number."""
         return _number(self._constants[constant])
 
     def number(self, module: str, path: Argument) -> int:
-        """Return the number that a literal or a constant has. Raises `ValidationError`."""
+        """Return the numeric value of a literal or a constant. Raises `ValidationError`."""
         literal = _number(path)
         value = literal if literal is not None else self.value(self.constant(module, path))
         if value is None:
@@ -125,7 +125,7 @@ class Names:
         return sorted(names, key=lambda name: (not re.match(r"E[A-Z]", name), name))
 
     def lines_of(self, module: str) -> list[int]:
-        """Return the first lines of a module's functions."""
+        """Return the number of the first line of each function in a module."""
         return [line for (owner, _), line in self.functions.items() if owner == module]
 
     def address(self, text: str) -> bytes:
@@ -175,17 +175,17 @@ _ERROR = re.compile(rb"E[A-Z]\w*")
 
 @lru_cache(maxsize=4)
 def framework_constants(release: Release) -> MoveTestSource:
-    """Return a source with the framework's error constants.
+    """Return names that include the framework's error constants.
 
-    For constants with messages, the names are in the bytecode.
+    For constants with messages, the bytecode contains the names.
     """
     constants: dict[tuple[str, str], Argument] = {}
     for address, package in FRAMEWORK_NAMES.items():
         for data in release.packages[address].modules:
             module = deserialize(data)
             path = f"{package}::{module.name}"
-            # Constants with messages have no number, because their abort codes refer to their names
-            # (see `clever_error`).
+            # Constants with messages do not have a number, because their abort codes refer to their
+            # names (see `clever_error`).
             constants |= {(path, name): () for name in _named_errors(module)}
     for path, errors in FRAMEWORK_ERRORS.items():
         constants |= {(path, name): (str(code),) for name, code in errors.items()}

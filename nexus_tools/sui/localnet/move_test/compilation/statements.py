@@ -1,8 +1,8 @@
 """The positions of a function's statements, at which markers can be inserted.
 
 A marker is a statement, so it can be inserted before each statement of a block. Braces around
-fields or around the arms of a `match` are not blocks. If it is unclear what braces contain, they
-are treated as fields and get no marker.
+fields or around the arms of a `match` are not blocks. If the content of braces is unclear, the
+braces are treated as fields, without markers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,15 +17,15 @@ _BEFORE_BLOCKS = frozenset(
     {"else", "loop", "return", "abort", "(", ",", ";", "{", "}", "[", "=", ":", "|", "&"}
 ) | frozenset("!+-*/%^<")
 _CONDITIONS = frozenset({"if", "while"})
-# `use` must be first in a block, and specifications for the prover are not executed.
+# `use` must precede the other items of a block, and specifications for the prover are not executed.
 _UNMARKED = frozenset({"use", "#", "spec"})
 
 
 class Place(Struct, frozen=True):
     """The position of a statement in the source.
 
-    The expression of a `match` arm may have no block around it. The marker then adds a block, which
-    ends at `end`.
+    The expression of a `match` arm need not be in a block. In that case, the marker adds a block,
+    which ends at `end`.
     """
 
     start: int
@@ -100,13 +100,13 @@ class _Body:
         previous = self._text(opening - 1)
         if previous in _BEFORE_BLOCKS or self._is_after(opening, _CONDITIONS):
             return True
-        # `=> {` of an arm, and `|x| -> Type {` of a lambda.
+        # The brace may follow `=>` of an arm, or `|x| -> Type` of a lambda.
         return self._is_pair("=>", opening - 2) or self._is_pair("->", opening - 3)
 
     def _is_after(self, opening: int, words: frozenset[str]) -> bool:
         """Return whether a brace follows one of the words and a condition in parentheses."""
-        # In `if (a) {`, the token before the brace closes the condition, and the word comes before
-        # the condition.
+        # For example, in `if (a) {`, the token before the brace is the end of the condition, and
+        # the word `if` is before the condition.
         condition = self._openings.get(opening - 1)
         return condition is not None and self._text(condition - 1) in words
 

@@ -35,7 +35,7 @@ def _render_datatype(context: Context, tag: StructTag, value: Value) -> str:
     if tag.address == MOVE_STDLIB and (tag.module, tag.name) in _STRINGS:
         return f'"{bytes(value[0]).decode()}"'
     definition = context.types.datatype(tag)
-    assert definition is not None  # because a value of this type exists
+    assert definition is not None  # a value of this type exists
     name, fields = tag.name, definition.fields or ()
     values = value
     if isinstance(value, Variant) and definition.variants is not None:

@@ -1,4 +1,4 @@
-"""Test-only functions that do almost the same as private framework functions."""
+"""Test-only functions that are almost equivalent to private framework functions."""
 
 from collections.abc import Callable
 
@@ -36,7 +36,7 @@ def call_framework(
     """Call a framework function, which may be private, and return its result or None."""
     machine = scenario_of(context).machine
     function = machine.types.function(Address(package), module, name)
-    assert function is not None  # every release has these functions
+    assert function is not None  # these functions exist in every framework release
     results = machine.call(function, types, arguments, context)
     return results[0] if results else None
 
@@ -59,7 +59,7 @@ def _delete(context: Context, value: Value) -> None:
     runtime_of(context).delete_id(object_id_of(value))
 
 
-# --- Bit vectors, random numbers
+# --- Bit vectors and random numbers
 
 
 def word_size(_context: Context, _types: TypeArguments) -> int:

@@ -1,6 +1,7 @@
 """The native functions of `sui::test_scenario`.
 
-Source: the documentation of the Move module. Ids and contexts are as in Sui's test runner.
+Source: the documentation of the Move module. Ids and contexts are equal to those of Sui's test
+runner.
 """
 
 from collections.abc import Iterable
@@ -89,8 +90,8 @@ def end_transaction(context: Context, _types: TypeArguments) -> Value:
         _ids(effects.written),
         _ids(effects.deleted),
         [[[_id(key), bytes(value)] for key, value in effects.to_account.items()]],
-        # No objects are transferred to objects: objects own only dynamic fields, which are not
-        # transferred.
+        # The list of transfers to objects is empty, because objects own only dynamic fields, which
+        # are not transferred.
         [[]],
         _ids(effects.shared),
         _ids(effects.frozen),

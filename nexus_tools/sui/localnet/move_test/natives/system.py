@@ -77,7 +77,7 @@ def end_epoch(  # noqa: PLR0917 - the Move function has these
     slashing_rate: int,
     ctx: Reference,
 ) -> Value:
-    """Start the next epoch as a real network does, and return the storage rebate."""
+    """Start the next epoch in the same way as a real network, and return the storage rebate."""
     epoch = call_framework(context, "tx_context", "epoch", [ctx])
     rates = (_REINVEST_RATE, slashing_rate, _START_MS)
     amounts = (epoch + 1, _PROTOCOL_VERSION, storage_rebate, non_refundable, *rates)

@@ -11,7 +11,8 @@ from nexus_tools.sui.types.digest import Digest, created_object_id
 _BAD_HASH_LENGTH = 0
 _NO_ID_CREATED = 1
 _DIGEST_SIZE = 32
-# The digest of `dummy`. The framework defines this digest, so all tools create equal ids in tests.
+# The transaction digest of `dummy`. The framework defines this digest, so all test runners create
+# equal ids.
 _DUMMY_DIGEST = Digest(
     bytes.fromhex("3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532")
 )
@@ -62,7 +63,7 @@ def create(  # noqa: PLR0917 - the Move function has these
     gas_budget: int,
     sponsor: Value,
 ) -> Value:
-    """Replace the transaction with one that has these properties. `sponsor` is an `Option`."""
+    """Replace the transaction's properties with these values. `sponsor` is an `Option`."""
     transaction = TransactionContext(
         Address(sender),
         _digest(tx_hash),
@@ -92,7 +93,7 @@ def new(  # noqa: PLR0917 - the Move function has these
     ms: int,
     ids_created: int,
 ) -> Value:
-    """Replace the transaction with one that has this digest."""
+    """Replace the transaction with a transaction that has this digest."""
     return replace_context(context, sender, _digest(tx_hash), epoch, ms, ids_created)
 
 
@@ -105,12 +106,12 @@ def new_from_hint(  # noqa: PLR0917 - the Move function has these
     ms: int,
     ids_created: int,
 ) -> Value:
-    """Replace the transaction with one that has the digest for a number."""
+    """Replace the transaction with a transaction that has the digest for a number."""
     return replace_context(context, sender, hinted_digest(hint), epoch, ms, ids_created)
 
 
 def dummy(context: Context, _types: TypeArguments) -> Value:
-    """Replace the transaction with one that 0x0 sends in epoch 0."""
+    """Replace the transaction with a transaction that 0x0 sends in epoch 0."""
     return replace_context(context, bytes(ZERO), _DUMMY_DIGEST)
 
 
@@ -130,7 +131,7 @@ def get_ids_created(context: Context, _types: TypeArguments, _ctx: Reference) ->
 
 
 def last_created_object_id(context: Context, _types: TypeArguments, _ctx: Reference) -> bytes:
-    """Return the id that the transaction created last. Abort if it has not created an id."""
+    """Return the id that the transaction created last. Abort if no id was created."""
     transaction = runtime_of(context).transaction
     if not transaction.ids_created:
         raise NativeAbort(_NO_ID_CREATED)

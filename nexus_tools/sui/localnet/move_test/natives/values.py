@@ -55,8 +55,7 @@ def destroy_clock(context: Context, _types: TypeArguments, clock: Value) -> None
     runtime_of(context).delete_id(object_id_of(clock))
 
 
-# --- Balances and coins. A balance is a struct with one number, and a coin is an object with a
-# balance.
+# --- Balances (structs with one number) and coins (objects with a balance)
 
 
 def create_balance(_context: Context, _types: TypeArguments, value: int) -> Value:

@@ -1,4 +1,4 @@
-"""`std::bcs`: the encoding of values as bytes."""
+"""The native functions of `std::bcs`, which encode values as bytes."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""`std::debug`, which prints nothing, as on a real network."""
+"""The native functions of `std::debug`, which print nothing, as on a real network."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of

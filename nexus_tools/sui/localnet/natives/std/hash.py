@@ -1,4 +1,4 @@
-"""`std::hash`: SHA-2 and SHA-3 with 256 bits."""
+"""The native functions of `std::hash`, which are SHA2-256 and SHA3-256."""
 
 import hashlib
 

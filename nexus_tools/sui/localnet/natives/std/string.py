@@ -1,4 +1,4 @@
-"""`std::string`: UTF-8 text in vectors of bytes."""
+"""The native functions of `std::string`, for UTF-8 text in vectors of bytes."""
 
 from nexus_tools.sui.localnet.natives.gas import charge, priced
 from nexus_tools.sui.localnet.natives.table import natives_of

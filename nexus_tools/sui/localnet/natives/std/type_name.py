@@ -1,4 +1,7 @@
-"""`std::type_name`: types as text, with 64 hexadecimal digits without 0x for each address."""
+"""The native functions of `std::type_name`, which return types as text.
+
+An address has 64 hexadecimal digits without 0x.
+"""
 
 from collections.abc import Callable
 
@@ -49,7 +52,7 @@ def original_id(context: Context, type_arguments: tuple[TypeTag, ...]) -> bytes:
 
 def _original_id(context: Context, package: Address) -> bytes:
     loaded = context.types.package(package)
-    assert loaded is not None  # because values of its types exist
+    assert loaded is not None  # values of its types exist
     return bytes(loaded.original_id)
 
 

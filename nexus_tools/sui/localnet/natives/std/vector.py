@@ -1,6 +1,7 @@
-"""`std::vector`: the functions that the compiler converts to instructions.
+"""The native functions of `std::vector`, which the compiler converts to instructions.
 
-So only a `MoveCall` command of a transaction calls them as native functions.
+Because of this conversion, only a `MoveCall` command of a transaction calls them as native
+functions.
 """
 
 from nexus_tools.sui.localnet.natives.gas import charge

@@ -1,7 +1,8 @@
-"""`sui::funds_accumulator`, `sui::accumulator` and `sui::accumulator_settlement`.
+"""The native functions of three modules for address balances and their settlement.
 
-The functions deposit funds into address balances and withdraw them. The funds are a
-`sui::balance::Balance`, which is a struct with one `u64`.
+The modules are `sui::funds_accumulator`, `sui::accumulator` and `sui::accumulator_settlement`. The
+functions deposit funds into address balances and withdraw funds from address balances. The funds
+are a `sui::balance::Balance`, which is a struct with one `u64`.
 """
 
 from nexus_tools.sui.localnet.natives.errors import MalformedArgument
@@ -46,7 +47,7 @@ def withdraw_from_accumulator_address(
 def emit_deposit_event(
     context: Context, types: _Types, _accumulator: bytes, recipient: bytes, amount: int
 ) -> None:
-    """Record the deposit of an amount of funds to an address. The type argument is their type."""
+    """Record a deposit of funds to an address. The type argument is the funds' type."""
     _record(context, AccumulatorOperation.MERGE, recipient, types[0], amount)
 
 
@@ -55,7 +56,7 @@ def emit_withdraw_event(
 ) -> None:
     """Record the withdrawal of an amount of funds from an address.
 
-    The type argument is their type.
+    The type argument is the funds' type.
     """
     _record(context, AccumulatorOperation.SPLIT, owner, types[0], amount)
 
@@ -63,7 +64,7 @@ def emit_withdraw_event(
 def record_settlement_sui_conservation(
     _context: Context, _types: _Types, _input_sui: int, _output_sui: int
 ) -> None:
-    """Do nothing. A real node checks with these amounts that a settlement conserves SUI."""
+    """Do nothing. A real node uses these amounts to check that a settlement conserves SUI."""
 
 
 def _check_balance(funds: TypeTag) -> None:

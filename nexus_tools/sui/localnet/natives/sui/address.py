@@ -1,4 +1,4 @@
-"""`sui::address`: conversions between addresses, big-endian numbers and bytes."""
+"""The native functions of `sui::address`, which convert addresses from and to numbers and bytes."""
 
 from nexus_tools.sui.localnet.natives.gas import priced
 from nexus_tools.sui.localnet.natives.table import natives_of

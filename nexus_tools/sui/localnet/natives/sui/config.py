@@ -1,4 +1,4 @@
-"""`sui::config`: settings. Changes of settings take effect in the next epoch."""
+"""The native functions of `sui::config`, whose settings change with the next epoch."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of, runtime_of
@@ -23,7 +23,7 @@ def read_setting_impl(
     """
     charge(context, _COST_BASE)
     tag, _, _, value_type = type_arguments
-    assert isinstance(tag, StructTag)  # it has the ability key
+    assert isinstance(tag, StructTag)  # a type with the ability key is a struct
     setting = runtime_of(context).children.stored_value(Address(config), Address(field), tag)
     value: Value = None if setting is None else _value_in(setting, epoch)
     if value is None:

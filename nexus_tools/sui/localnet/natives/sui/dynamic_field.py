@@ -1,4 +1,4 @@
-"""`sui::dynamic_field`: children of objects, whose ids are derived from their keys."""
+"""The native functions of `sui::dynamic_field`, for children whose ids derive from their keys."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""`sui::event`: events that Move code emits for clients."""
+"""The native functions of `sui::event`, which emit events for clients."""
 
 from nexus_tools.sui.localnet.natives.accumulators import StreamEvent
 from nexus_tools.sui.localnet.natives.gas import charge, struct_tag_size
@@ -25,7 +25,7 @@ def emit_authenticated_impl(
     stream: bytes,
     event: Value,
 ) -> None:
-    """Emit an event as the next event of a stream, to which the chain commits."""
+    """Emit an event as the next event of an authenticated stream."""
     head, tag = type_arguments
     charge(context, _COST_STREAM)
     number = _emit(context, tag, event)
@@ -34,7 +34,7 @@ def emit_authenticated_impl(
 
 
 def _emit(context: Context, tag: TypeTag, event: Value) -> int:
-    assert isinstance(tag, StructTag)  # the bytecode verifier accepts only structs
+    assert isinstance(tag, StructTag)  # the bytecode verifier accepts only structs as events
     value_size, tag_bytes = context.types.size(tag, event), struct_tag_size(tag)
     charge(context, _COST_BASE + _COST_VALUE * value_size + _COST_TAG * tag_bytes)
     runtime = runtime_of(context)

@@ -1,4 +1,4 @@
-"""`sui::object`: the ids of objects."""
+"""The native functions of `sui::object`, for the ids of objects."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of, runtime_of

@@ -1,4 +1,4 @@
-"""`sui::protocol_config`: the protocol features that the framework may use."""
+"""The native functions of `sui::protocol_config`, for the enabled protocol features."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of

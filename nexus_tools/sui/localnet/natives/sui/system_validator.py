@@ -1,4 +1,4 @@
-"""`sui_system::validator`: the validation of a validator's keys and addresses.
+"""The native functions of `sui_system::validator`, which check validators' keys and addresses.
 
 Source: `ValidatorMetadataV1::verify` and `verify_proof_of_possession` in `sui-types`.
 """

@@ -1,4 +1,4 @@
-"""`sui::transfer`: changes of an object's owner."""
+"""The native functions of `sui::transfer`, which change an object's owner."""
 
 from nexus_tools.sui.localnet.natives.child_objects import MismatchedType
 from nexus_tools.sui.localnet.natives.errors import UnsupportedNative
@@ -60,7 +60,7 @@ def freeze_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], va
 
 
 def share_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], value: Value) -> None:
-    """Share an object. Abort unless it is new in this transaction or already shared."""
+    """Share an object. Abort unless the object is new in this transaction or already shared."""
     charge(context, _COST)
     runtime = runtime_of(context)
     is_allowed = runtime.may_be_shared(object_id_of(value))

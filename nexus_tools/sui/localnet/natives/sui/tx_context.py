@@ -1,4 +1,4 @@
-"""`sui::tx_context`: the properties of the transaction."""
+"""The native functions of `sui::tx_context`, which read the transaction's properties."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ def fresh_id(context: Context, _types: tuple[TypeTag, ...]) -> bytes:
 def derive_id(
     context: Context, _types: tuple[TypeTag, ...], digest: bytearray, number: int
 ) -> bytes:
-    """Return the id of the object with this number among the objects that a transaction creates."""
+    """Return the id of the object that a transaction creates at this creation index."""
     charge(context, _COST_FRESH_ID)
     return bytes(created_object_id(bytes(digest), number))
 

@@ -1,4 +1,4 @@
-"""`sui::types`: the check of one-time witnesses."""
+"""The native functions of `sui::types`, which check one-time witnesses."""
 
 from nexus_tools.sui.localnet.natives.gas import charge, tag_size, type_size
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -12,7 +12,7 @@ _COST_BASE, _COST_PER_BYTE = 52, 2
 def is_one_time_witness(
     context: Context, type_arguments: tuple[TypeTag, ...], _witness: Reference
 ) -> bool:
-    """Return whether a type's name is its module's name in capital letters and it has one bool."""
+    """Return whether a type has its module's name in capital letters and a single bool field."""
     tag = type_arguments[0]
     charge(context, _COST_BASE, _COST_PER_BYTE, type_size(tag) + tag_size(tag))
     if not isinstance(tag, StructTag) or tag.type_params or tag.name != tag.module.upper():

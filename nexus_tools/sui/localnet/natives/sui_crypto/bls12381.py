@@ -1,4 +1,4 @@
-"""`sui::bls12381`: BLS signatures."""
+"""The native functions of `sui::bls12381`, which verify BLS signatures."""
 
 from collections.abc import Callable
 

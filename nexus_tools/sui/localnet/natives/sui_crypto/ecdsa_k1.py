@@ -1,4 +1,4 @@
-"""`sui::ecdsa_k1`: signatures on secp256k1, as used by Bitcoin and Ethereum.
+"""The native functions of `sui::ecdsa_k1`, for the signatures of Bitcoin and Ethereum (secp256k1).
 
 Source: `crypto/ecdsa_k1.rs` and `ecdsa_r1.rs` of `sui-move-natives`. The native functions of both
 curves differ only in their costs.
@@ -41,7 +41,7 @@ class EcdsaNatives(Struct, frozen=True):
         message: Reference,
         hash_function: int,
     ) -> bytearray:
-        """Return the compressed public key that signed a message. Abort if no key fits."""
+        """Return the compressed public key that signed a message. Abort if no such key exists."""
         data, message_bytes = bytes(signature.read()), bytes(message.read())
         _charge(context, self.recover_cost, hash_function, len(message_bytes))
         hash_message = HASHES.get(hash_function)
@@ -85,7 +85,7 @@ _CURVE = EcdsaNatives(ECDSA_K1, recover_cost=500, verify_cost=1_470)
 def decompress_pubkey(
     context: Context, _types: tuple[TypeTag, ...], public_key: Reference
 ) -> bytearray:
-    """Decompress a public key from 33 to 65 bytes. Abort if it is not a point on the curve."""
+    """Decompress a public key from 33 to 65 bytes. Abort for an invalid public key."""
     charge(context, _COST)
     data = bytes(public_key.read())
     # See SEC 1, section 2.3.3. The first byte is 2 if y is even, 3 if y is odd, and 4 if y follows

@@ -1,4 +1,4 @@
-"""`sui::ecdsa_r1`: signatures on secp256r1, as used by passkeys."""
+"""The native functions of `sui::ecdsa_r1`, for the signatures of passkeys (secp256r1)."""
 
 from nexus_tools.sui.localnet.crypto.ecdsa import ECDSA_R1
 from nexus_tools.sui.localnet.natives.sui_crypto.ecdsa_k1 import EcdsaNatives

@@ -1,4 +1,7 @@
-"""`sui::ecvrf`: a verifiable random function. A public key verifies outputs of the secret key."""
+"""The native functions of `sui::ecvrf`, a verifiable random function.
+
+A public key verifies outputs of the secret key.
+"""
 
 from nexus_tools.sui.localnet.natives.gas import charge_blocks
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -20,7 +23,7 @@ def ecvrf_verify(
 ) -> bool:
     """Return whether a proof shows that `output` is the output for `alpha`.
 
-    Abort if it is malformed.
+    Abort if the proof is malformed.
     """
     from nexus_tools.sui.localnet.crypto import ecvrf  # noqa: PLC0415 - seldom used
     from nexus_tools.sui.localnet.crypto.curves import ristretto255  # noqa: PLC0415

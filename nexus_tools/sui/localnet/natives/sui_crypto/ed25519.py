@@ -1,4 +1,4 @@
-"""`sui::ed25519`: Ed25519 signatures."""
+"""The native functions of `sui::ed25519`, which verify Ed25519 signatures."""
 
 from nexus_tools.sui.localnet.natives.gas import charge_blocks
 from nexus_tools.sui.localnet.natives.table import natives_of

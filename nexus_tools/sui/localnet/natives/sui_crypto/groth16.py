@@ -1,4 +1,4 @@
-"""`sui::groth16`: Groth16 proofs."""
+"""The native functions of `sui::groth16`, which verify Groth16 proofs."""
 
 from collections.abc import Callable
 

@@ -1,9 +1,9 @@
-"""`sui::group_ops`: arithmetic in the groups of BLS12-381. A number identifies each group.
+"""The native functions of `sui::group_ops`, for arithmetic in the groups of BLS12-381.
 
-The framework's functions ensure that elements belong to their groups. For malformed bytes, the
-native functions abort with `EInvalidInput`. Source: `crypto/group_ops.rs` of `sui-move-natives`.
-Multi-scalar multiplication is enabled, as on devnet and local networks. Protocol version 105 on
-mainnet disables it.
+A number identifies each group. The framework's functions ensure that elements belong to their
+groups. For malformed bytes, the native functions abort with `EInvalidInput`. Source:
+`crypto/group_ops.rs` of `sui-move-natives`. Multi-scalar multiplication is enabled, as on devnet
+and local networks. Protocol version 105 on mainnet disables multi-scalar multiplication.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -28,7 +28,7 @@ from nexus_tools.sui.types.address import SUI_FRAMEWORK
 from nexus_tools.sui.types.type_tag import TypeTag
 
 _INVALID_INPUT, _INPUT_TOO_LONG = 1, 2
-# `SCALAR_TYPE` to `UNCOMPRESSED_G1_TYPE` of `sui::bls12381`.
+# The numbers of the groups are `SCALAR_TYPE` to `UNCOMPRESSED_G1_TYPE` of `sui::bls12381`.
 _SCALAR, _G1, _G2, _GT, _UNCOMPRESSED_G1 = range(5)
 
 _DECODE_COSTS = {_SCALAR: 7, _G1: 2_848, _G2: 3_770}
@@ -151,7 +151,7 @@ def internal_hash_to(
 def internal_multi_scalar_mul(
     context: Context, _types: tuple[TypeTag, ...], group: int, scalars: Reference, points: Reference
 ) -> bytes:
-    """Return the sum of points multiplied by scalars. Each argument is a concatenation of them."""
+    """Return the sum of points multiplied by scalars, which are concatenated in the arguments."""
     base = _cost(_COMBINE_COSTS, group)
     operations = _POINT_GROUPS[group]
     factors, terms = bytes(scalars.read()), bytes(points.read())
@@ -168,10 +168,10 @@ def internal_multi_scalar_mul(
 
 
 def additions(count: int) -> int:
-    """Return the number of additions to charge, which Pippenger's algorithm in blst performs.
+    """Return the number of additions in Pippenger's algorithm in blst, for the gas charge.
 
     The algorithm reads scalars of 255 bits in windows. For 32 points, a window has 3 bits, so there
-    are 85 windows. A window takes 32 + 2³ + 1 additions, so the total is 3 485.
+    are 85 windows. A window needs 32 + 2³ + 1 additions, so the total is 3 485 additions.
     """
     bits = count.bit_length() - 1
     window = 1 if bits == 0 else 2 if bits <= 4 else bits - 2 if bits <= 12 else bits - 3

@@ -1,4 +1,4 @@
-"""`sui::hash`: BLAKE2b-256 and Keccak-256."""
+"""The native functions of `sui::hash`, which are BLAKE2b-256 and Keccak-256."""
 
 import hashlib
 

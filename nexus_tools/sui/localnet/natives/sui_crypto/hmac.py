@@ -1,4 +1,4 @@
-"""`sui::hmac`: HMAC with SHA3-256."""
+"""The native functions of `sui::hmac`, which compute HMAC with SHA3-256."""
 
 import hmac
 

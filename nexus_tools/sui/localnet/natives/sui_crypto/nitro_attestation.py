@@ -1,4 +1,4 @@
-"""`sui::nitro_attestation`: attestations of AWS Nitro enclaves."""
+"""The native functions of `sui::nitro_attestation`, for attestations of AWS Nitro enclaves."""
 
 from typing import TYPE_CHECKING
 

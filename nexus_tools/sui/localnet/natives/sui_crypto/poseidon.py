@@ -1,4 +1,7 @@
-"""`sui::poseidon`: the hash function Poseidon over BN254, which testnet and devnet enable."""
+"""The native functions of `sui::poseidon`, which testnet and devnet enable.
+
+The functions compute the hash function Poseidon over BN254.
+"""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of

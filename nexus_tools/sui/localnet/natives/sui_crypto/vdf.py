@@ -1,4 +1,7 @@
-"""`sui::vdf`: a verifiable delay function, which is slow to compute and fast to verify."""
+"""The native functions of `sui::vdf`, a verifiable delay function.
+
+The function is slow to compute and fast to verify.
+"""
 
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.localnet.natives.gas import charge

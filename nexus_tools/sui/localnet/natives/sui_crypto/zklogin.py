@@ -1,4 +1,7 @@
-"""`sui::zklogin_verified_id` and `sui::zklogin_verified_issuer`: checks of zkLogin addresses."""
+"""The native functions of `sui::zklogin_verified_id` and `sui::zklogin_verified_issuer`.
+
+The functions check zkLogin addresses.
+"""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import NativeTable, natives_of

@@ -1,7 +1,7 @@
 """The HTTP interface of the faucet, which sends SUI to any address.
 
 This faucet serves versions 1 and 2 of the interface in `sui-faucet/src/{requests,responses}.rs`.
-The field for the amount is an addition of ours. Other faucets ignore the field and send a
+The field for the amount is an extension of this faucet. Other faucets ignore the field and send a
 configured amount.
 """
 
@@ -25,8 +25,8 @@ MAX_FAUCET_MIST = 1_000_000_000_000_000
 def request_gas(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
     """Serve a request such as `{"FixedAmountRequest": {"recipient": "0x…"}}`.
 
-    The request may also set `amount_mist`. The faucet then sends one coin with this amount. Returns
-    an HTTP status and a JSON object.
+    The request may also set `amount_mist`. In this case, the faucet sends one coin with this
+    amount. The result is an HTTP status and a JSON object.
     """
     try:
         fixed_amount = _fixed_amount(json.loads(body))
@@ -39,7 +39,7 @@ def request_gas(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
 
 
 def request_gas_v1(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
-    """Serve a request as `request_gas` does. The response has the fields of both versions.
+    """Serve a request like `request_gas`, with the fields of both versions in the response.
 
     Current faucets respond with the fields of version 2 on every path.
     """

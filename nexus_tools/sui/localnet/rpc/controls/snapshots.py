@@ -1,4 +1,4 @@
-"""Snapshots over HTTP. `POST /snapshot` takes a snapshot, and `POST /revert` returns to it."""
+"""Snapshots over HTTP. `POST /snapshot` takes a snapshot, and `POST /revert` restores one."""
 
 import json
 from typing import Any

@@ -37,8 +37,8 @@ def serve_trace(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
     """Return the trace of the transaction that the request `{"digest": base58}` names.
 
     The request `{"transaction": base64}` traces a transaction that was not sent, given the BCS
-    bytes of its `TransactionData`. Both requests may have `values`, the format of Move values:
-    `json`, or `text` for people. In an error response, `code` is the error's code.
+    bytes of its `TransactionData`. Both requests may specify the format of Move values in `values`:
+    `json`, or `text` for users. In an error response, `code` is the error's code.
     """
     try:
         subject, form = _parse(body)
@@ -59,12 +59,12 @@ def _trace(node: Node, subject: Digest | bytes) -> TransactionTrace:
         raise WrongStateError(
             "transaction_executed",
             f"transaction {digest} was already executed",
-            hint="Trace it by its digest.",
+            hint="Trace the transaction by its digest.",
         ) from None
 
 
 def _parse(body: bytes) -> tuple[Digest | bytes, Form]:
-    """Return the digest or the transaction bytes to trace, and the format of values."""
+    """Return the digest or the bytes of the transaction to trace, and the format of values."""
     try:
         request = json.loads(body)
         form = _FORMS[request.get("values", "json")]

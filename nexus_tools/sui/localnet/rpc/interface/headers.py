@@ -1,10 +1,10 @@
 """The headers of every response: the network, its latest checkpoint, and CORS.
 
 Like a full node (`sui-node/src/lib.rs`), the server allows any origin to send any header. The
-server treats every OPTIONS request as a preflight. `AllowedSources` decides earlier which web pages
-may send requests. Responses expose all headers to pages, because the headers of a response without
-a message contain its gRPC status. Sources: `sui-rpc-api/src/{response,types}.rs`; the Fetch
-standard, "CORS protocol".
+server treats every OPTIONS request as a preflight. `AllowedSources` has already checked whether the
+web page may send requests. Responses expose all headers to web pages, because the headers of a
+response without a message contain its gRPC status. Sources: `sui-rpc-api/src/{response,types}.rs`;
+the Fetch standard, "CORS protocol".
 """
 
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ _ANY_ORIGIN = ("access-control-allow-origin", "*")
 CORS: Headers = (_ANY_ORIGIN, ("access-control-expose-headers", "*"), _VARY)
 """The headers that allow a web page to read a response.
 
-Responses to native gRPC do not have them.
+Responses to native gRPC do not have these headers.
 """
 
 PREFLIGHT: Headers = (

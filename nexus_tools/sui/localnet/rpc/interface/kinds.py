@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class InputKind(IntEnum):
-    """`sui.rpc.v2.Input.InputKind`."""
+    """The numbers of `sui.rpc.v2.Input.InputKind`."""
 
     PURE = 1
     IMMUTABLE_OR_OWNED = 2
@@ -14,7 +14,7 @@ class InputKind(IntEnum):
 
 
 class Mutability(IntEnum):
-    """`sui.rpc.v2.Input.Mutability`."""
+    """The numbers of `sui.rpc.v2.Input.Mutability`."""
 
     IMMUTABLE = 1
     MUTABLE = 2
@@ -22,7 +22,7 @@ class Mutability(IntEnum):
 
 
 class ArgumentKind(IntEnum):
-    """`sui.rpc.v2.Argument.ArgumentKind`."""
+    """The numbers of `sui.rpc.v2.Argument.ArgumentKind`."""
 
     GAS = 1
     INPUT = 2
@@ -30,7 +30,7 @@ class ArgumentKind(IntEnum):
 
 
 class ExpirationKind(IntEnum):
-    """`sui.rpc.v2.TransactionExpiration.TransactionExpirationKind`."""
+    """The numbers of `sui.rpc.v2.TransactionExpiration.TransactionExpirationKind`."""
 
     NONE = 1
     EPOCH = 2

@@ -1,8 +1,9 @@
 """Read masks, which list the message fields that a client requests.
 
-A path is a field's name, or names of nested fields with dots between them. Paths also lead into the
-messages of a list. A path includes all fields below it. A mask can have several paths. Source:
-`sui_rpc::field::{FieldMaskTree, FieldMaskUtil}` and `sui-rpc-api/src/read_mask_defaults.rs`.
+A path is a field's name, or the names of nested fields, separated by dots. A path may also name
+fields of the messages in a list. A path includes all nested fields of its field. A mask can have
+several paths. Source: `sui_rpc::field::{FieldMaskTree, FieldMaskUtil}` and
+`sui-rpc-api/src/read_mask_defaults.rs`.
 """
 
 from collections.abc import Iterable
@@ -34,8 +35,8 @@ MAX_PATHS = 1000
 class Mask(dict[str, "Mask"]):
     """The requested fields by name, each with the mask of its nested fields.
 
-    `"digest" in mask` tells whether the field `digest` is requested. `mask.get("effects")` returns
-    the mask of the nested message `effects`, or None if it is not requested.
+    `"digest" in mask` is true if the field `digest` is requested. `mask.get("effects")` returns the
+    mask of the nested message `effects`, or None if it is not requested.
     """
 
 
@@ -53,7 +54,7 @@ EVERYTHING: Mask = _Everything()
 
 
 def prune(message: Message, mask: Mask) -> None:
-    """Remove the fields from a message that the mask does not request.
+    """Remove from a message the fields that the mask does not request.
 
     Rendering functions skip only expensive fields. This function removes the other fields.
     """

@@ -1,4 +1,4 @@
-"""The error that services raise, and the conversion of a `NexusError` to it.
+"""The error that services raise, and the conversion of a `NexusError` to this error.
 
 Source of codes and wording: `sui-rpc-api/src/error.rs`.
 """

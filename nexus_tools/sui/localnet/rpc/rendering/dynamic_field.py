@@ -44,7 +44,7 @@ def read_dynamic_field(child: Object, machine: Machine) -> DynamicField | None:
     name = machine.types.encode(name_type, machine.types.decode(tag, child.data.contents)[1])
     value = child.data.contents[32 + len(name) :]
     if isinstance(name_type, StructTag) and (name_type.datatype == _WRAPPER_TYPE):
-        # The name is the wrapper's only field, so the bytes of the wrapper are those of the name.
+        # The name is the wrapper's only field, so the wrapper and the name have the same bytes.
         return DynamicField(name_type.type_params[0], name, value_type, value, Address(value))
     return DynamicField(name_type, name, value_type, value, None)
 

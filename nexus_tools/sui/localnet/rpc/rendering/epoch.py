@@ -21,7 +21,7 @@ from nexus_tools.sui.types.system_state import (
     ValidatorSet,
 )
 
-# The protocol limits with their names in `sui-protocol-config`. Clients read them in order to
+# The protocol limits with their names in `sui-protocol-config`. Clients read the limits in order to
 # respect them.
 _ATTRIBUTES = {
     "max_arguments": limits.MAX_ARGUMENTS,

@@ -1,6 +1,7 @@
 """The rendering of execution errors (`sui.rpc.v2.ExecutionError`).
 
-In protobuf, the number of an error kind is its number in BCS plus one. 0 means unknown.
+In protobuf, the number of an error kind is its number in BCS plus one. The number 0 means an
+unknown kind.
 """
 
 from collections.abc import Callable
@@ -22,11 +23,11 @@ from nexus_tools.sui.types.execution_status import (
 )
 
 FindModule = Callable[[MoveLocation], bytes | None]
-"""A function that returns the bytes of the module at a location, or None if it does not exist."""
+"""A function that returns a module's bytes, or None if no module is at the location."""
 
 
 def render_failure(message: Message, failure: ExecutionFailure, find_module: FindModule) -> None:
-    """Fill the reason why a transaction failed. `description` is a text for people."""
+    """Fill the reason why a transaction failed. `description` is a text for users."""
     error = failure.error
     message.kind = error.kind + 1
     message.description = describe(failure)

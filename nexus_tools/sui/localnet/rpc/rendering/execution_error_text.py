@@ -1,7 +1,7 @@
-"""The description of an execution error, as a full node writes it (`ExecutionError.description`).
+"""The description of an execution error by a full node (`ExecutionError.description`).
 
-A full node formats it as `{error:?} in command {command}`, with Rust's debug format. Clients parse
-these texts. Source: `sui-types/src/rpc_proto_conversions.rs` and `execution_status.rs`.
+A full node formats an error as `{error:?} in command {command}`, with Rust's debug format. Clients
+parse this text. Source: `sui-types/src/rpc_proto_conversions.rs` and `execution_status.rs`.
 """
 
 from collections.abc import Callable, Iterable

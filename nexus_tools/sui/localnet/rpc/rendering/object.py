@@ -13,7 +13,7 @@ PACKAGE_TYPE = "package"
 
 
 def type_name(value: Object) -> str:
-    """Return the name of an object's type. For a package, it is `package`."""
+    """Return the name of an object's type. The type of a package is `package`."""
     return PACKAGE_TYPE if value.type is None else str(value.type)
 
 

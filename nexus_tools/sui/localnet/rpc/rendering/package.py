@@ -28,7 +28,7 @@ _PRIMITIVES = {
     Primitive.U64: 6,
     Primitive.U128: 7,
     Primitive.U256: 8,
-    Primitive.SIGNER: 0,  # unknown, because the interface has no number for it
+    Primitive.SIGNER: 0,  # the interface has no number for this type
 }
 _VECTOR, _DATATYPE, _TYPE_PARAMETER = 9, 10, 11
 _ABILITIES = {Ability.COPY: 1, Ability.DROP: 2, Ability.STORE: 3, Ability.KEY: 4}

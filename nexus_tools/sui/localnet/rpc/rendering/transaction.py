@@ -222,7 +222,7 @@ def _render_publish(message: Message, command: Publish) -> None:
 
 
 def _render_make_vector(message: Message, command: MakeMoveVec) -> None:
-    message.make_move_vector.SetInParent()  # keep the message even if it has no fields
+    message.make_move_vector.SetInParent()  # set the message even if it has no fields
     if command.element_type is not None:
         message.make_move_vector.element_type = str(command.element_type)
     _render_arguments(message.make_move_vector.elements, command.elements)

@@ -1,7 +1,7 @@
-"""Cursors for paginated lists. A cursor is a position in the chain's history, opaque to clients.
+"""Cursors for paginated lists. A cursor is a position on the chain and is opaque to clients.
 
-The order of positions is the order on the chain. The position of a transaction is that of its first
-event. The position of a checkpoint is that of its first transaction.
+The order of positions is the order on the chain. A transaction has the position of its first event.
+A checkpoint has the position of its first transaction.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from nexus_tools.sui.localnet.ledger import EventPosition
 from nexus_tools.sui.localnet.rpc.interface import invalid
 
 _NUMBER_BYTES = 8
-_LARGEST = 2**62  # beyond any chain, and the next number still fits in 64 bits
+_LARGEST = 2**62  # longer than any chain, and the next number fits in 64 bits
 
 
 class Cursor(Struct, frozen=True):
@@ -43,13 +43,13 @@ class Cursor(Struct, frozen=True):
         """
         kind = data[:1].decode("latin-1")
         if kind.lower() != stream[0] or len(data) != 1 + 3 * _NUMBER_BYTES:
-            raise invalid(f"invalid {name}: it is not a cursor of {stream}")
+            raise invalid(f"invalid {name}: the value is not a cursor of {stream}")
         numbers = [
             int.from_bytes(data[start : start + _NUMBER_BYTES], "big")
             for start in range(1, len(data), _NUMBER_BYTES)
         ]
         if max(numbers) > _LARGEST:
-            raise invalid(f"invalid {name}: it is not a cursor of {stream}")
+            raise invalid(f"invalid {name}: the value is not a cursor of {stream}")
         return cls(stream, EventPosition(*numbers), kind.isupper())
 
     def first_after(self) -> EventPosition:

@@ -110,7 +110,7 @@ def _event_type(message: Message) -> HasType:
         return HasType(tag.address, tag.module, tag.name, tag.type_params)
     package, *names = _path_of(text, "event_type", 3)
     # `0x2::coin` matches all types of that module. `0x2::coin::CoinCreated` matches the type with
-    # any type arguments. A name with `<...>` matches only that exact type.
+    # any type arguments. A name with type arguments in `<...>` matches only that exact type.
     module, name = (*names, None, None)[:2]
     return HasType(parsed("event_type", package, Address.parse), module, name)
 

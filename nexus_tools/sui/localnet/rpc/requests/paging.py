@@ -1,8 +1,7 @@
 """The paging of list calls: the page size, and the token of the next page.
 
-A token is opaque to clients. A token has a hash of the position and the query, and then the
-position after which the page starts. The server refuses tokens of other queries because their hash
-differs.
+A token is opaque to clients. It consists of a hash of the position and the query, and the position
+after which the page starts. The server refuses tokens of other queries because their hash differs.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ _HASH_BYTES = 8
 
 
 def page_size(request: Message, largest: int = MAX_PAGE_SIZE) -> int:
-    """Return the requested page size, limited to the range from 1 to `largest`. Default: 50."""
+    """Return the requested page size, clamped to 1 to `largest`. The default is 50."""
     if not request.HasField("page_size"):
         return min(DEFAULT_PAGE_SIZE, largest)
     return max(1, min(int(request.page_size), largest))

@@ -73,9 +73,9 @@ class Query(Struct, frozen=True):
     def entry(self) -> int:
         """The checkpoint in which the scan starts.
 
-        For example, the range is from checkpoint 3 up to, but excluding, 7. The scan starts in 3 in
-        ascending order, and in 6 in descending order. If the range ends at the third transaction of
-        7, a descending scan starts in 7.
+        For example, the range is from checkpoint 3 up to, but excluding, 7. The scan starts in
+        checkpoint 3 in ascending order, and in checkpoint 6 in descending order. If the range ends
+        at the third transaction of checkpoint 7, a descending scan starts in checkpoint 7.
         """
         if not self.descending:
             return self.start.checkpoint
@@ -97,8 +97,8 @@ class Query(Struct, frozen=True):
     def mark_item(self, watermark: Message, position: EventPosition) -> None:
         """Set the watermark of an item, with the last completely covered checkpoint.
 
-        An event of checkpoint 5 shows that checkpoint 4 is covered, or 6 in descending order. If
-        the item is a checkpoint, it is covered itself.
+        An event of checkpoint 5 shows that checkpoint 4 is covered, or checkpoint 6 in descending
+        order. If the item is a checkpoint, the checkpoint itself is covered.
         """
         watermark.cursor = Cursor(self.stream, position, is_boundary=False).encode()
         step = 0 if self.stream == "checkpoints" else 1
@@ -108,7 +108,7 @@ class Query(Struct, frozen=True):
     def mark_frontier(self, watermark: Message, next_checkpoint: int) -> None:
         """Set the watermark of a frame without an item.
 
-        The query has covered all checkpoints before `next_checkpoint`, in its order.
+        The query has covered all checkpoints before `next_checkpoint`, in the order of the query.
         """
         gap = next_checkpoint + 1 if self.descending else next_checkpoint
         place = EventPosition(gap)
@@ -130,8 +130,8 @@ class Query(Struct, frozen=True):
             self._mark_covered(watermark, last)
 
     def _mark_covered(self, watermark: Message, checkpoint: int) -> None:
-        # The scan does not cover checkpoints before its start. For example, if it starts in
-        # checkpoint 3, an event of 3 does not show that 2 is covered.
+        # The scan does not cover checkpoints before its start. For example, if the scan starts in
+        # checkpoint 3, an event of checkpoint 3 does not show that checkpoint 2 is covered.
         is_in_scan = checkpoint <= self.entry if self.descending else checkpoint >= self.entry
         if is_in_scan and checkpoint >= 0:
             watermark.checkpoint = checkpoint

@@ -44,7 +44,7 @@ def _serialized(message: Message) -> bytes:
 
 
 def _from_bytes(data: bytes) -> bytes:
-    """Return a signature from bytes, which may be BCS-encoded with the length first."""
+    """Return a signature from bytes, which may have a BCS length prefix."""
     try:
         UserSignature.parse(data)
     except NotAllowedError as error:

@@ -39,7 +39,8 @@ class InputResolver:
     def resolve(self, inputs: Sequence[Message]) -> tuple[Input, ...]:
         """Return the resolved inputs.
 
-        An input's kind, or else its fields, determine how to resolve it.
+        The kind of an input determines how to resolve the input. If the kind is missing, the fields
+        of the input determine how to resolve it.
         """
         # Check the limit here too, because the server computes a digest for each object.
         if sum(message.HasField("object_id") for message in inputs) > MAX_INPUT_OBJECTS:
@@ -64,7 +65,7 @@ class InputResolver:
         return Pure(resolve_literal(message.literal, uses, self._functions))
 
     def object(self, message: Message, uses: tuple[Use, ...]) -> Input:
-        """Return an input for an object whose kind of input depends on its owner and uses."""
+        """Return an input for an object, whose owner and uses determine the kind of input."""
         value = find_object(self._node, message)
         return resolve_object(value, message, uses, self._functions)
 
@@ -87,8 +88,8 @@ class InputResolver:
 
 _Resolve = Callable[[InputResolver, Message, tuple[Use, ...]], Input]
 
-# A key is an input's kind and one of its fields. A value is the other fields that are allowed, and
-# the method that resolves the input.
+# A key consists of an input's kind and one of its fields. A value consists of the other allowed
+# fields, and the method that resolves the input.
 _RESOLVERS: dict[tuple[int | None, str], tuple[frozenset[str], _Resolve]] = {
     (InputKind.PURE, "pure"): (_ALONE, InputResolver.pure),
     (None, "pure"): (_ALONE, InputResolver.pure),

@@ -75,7 +75,7 @@ def write_literal(out: bytearray, type_: Type, value: Message) -> None:
     """Append a literal as a value of a type.
 
     For example, `7` and `"7"` become 07 00 00 00 00 00 00 00 as a `u64`. `[1, 2]` becomes 02 01 02
-    as a `vector<u8>`. As an `Option<u8>`, null becomes 00, and `7` becomes 01 07.
+    as a `vector<u8>`. For an `Option<u8>`, null becomes 00, and `7` becomes 01 07.
 
     Raises:
         RpcError: INVALID_ARGUMENT.

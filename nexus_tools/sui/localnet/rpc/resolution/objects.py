@@ -1,8 +1,8 @@
 """The resolution of objects that a transaction names only by ID.
 
-Source: `sui-rpc-api`, `simulate/resolve/mod.rs`. There are two differences from that source. The
-uses of a shared object determine its mutability, and `&Receiving` counts as `Receiving`. Otherwise,
-the transactions could not be executed.
+Source: `sui-rpc-api`, `simulate/resolve/mod.rs`. Unlike in Sui's implementation, the uses of a
+shared object determine its mutability, and `&Receiving` is treated as `Receiving`. Without these
+two differences, the transactions could not be executed.
 """
 
 from nexus_tools.sui.localnet.node import Node
@@ -55,7 +55,7 @@ def too_large(limit: str, value: int) -> RpcError:
 def resolve_reference(value: Object, message: Message) -> ObjectReference:
     """Return the current reference of an object.
 
-    The version and the digest in the message must match it, if they are present.
+    If the message contains a version or a digest, they must match the object.
     """
     if not isinstance(value.owner, AddressOwner | Immutable):
         raise invalid(f"object {value.id} is not Immutable or AddressOwned")
@@ -90,7 +90,7 @@ def resolve_object(
 def resolve_shared(
     value: Object, uses: tuple[Use, ...], functions: CalledFunctions
 ) -> SharedObject:
-    """Return the input for a consensus object. The input is mutable if a use requires that."""
+    """Return the input for a consensus object. The input is mutable if a use requires it."""
     owner = value.owner
     if isinstance(owner, Shared):
         start = owner.initial_version

@@ -1,8 +1,8 @@
 """The resolution of a transaction's payment and budget if the client omits them.
 
-In a simulation, the payer's address balance pays if it suffices and no command uses the gas coin.
-Otherwise, coins pay. If a command uses the gas coin, the address balance pays together with the
-coins.
+In a simulation, the payer's address balance pays if it is sufficient and no command uses the gas
+coin. Otherwise, coins pay. If a command uses the gas coin, the address balance pays together with
+the coins.
 
 Source: `sui-rpc-api`, `transaction_execution_service/simulate/mod.rs`.
 """
@@ -63,8 +63,8 @@ _COIN_SIZE_BYTES = 40
 def resolve_payment(node: Node, transaction: Message, sender: Address) -> GasData:
     """Return the gas data of a transaction message. By default, the sender pays.
 
-    The default budget is the maximum. If the message has coins, their total balance limits the
-    default.
+    The default budget is the maximum budget. If the message has coins, the default is at most their
+    total balance.
 
     Raises:
         RpcError: NOT_FOUND if a coin does not exist, otherwise INVALID_ARGUMENT.
@@ -138,10 +138,11 @@ def _estimate(node: Node, data: TransactionData) -> int:
 
 
 def _loading_cost(node: Node, coins: int) -> int:
-    """Return the cost of reading the coins after the first, in MIST.
+    """Return the cost, in MIST, of reading the coins after the first coin.
 
-    The simulation already includes one coin. For example, 10 coins take 9 * 40 bytes at 15 units,
-    or 5 400 units. The cost is 6 000 units, rounded up, times the gas price.
+    The simulation already includes one coin. For example, with 10 coins, reading 9 * 40 bytes takes
+    15 units per byte, which is 5 400 units in total. This number is rounded up to 6 000 units and
+    multiplied by the gas price.
     """
     units = max(0, coins - 1) * _COIN_SIZE_BYTES * OBJECT_ACCESS_COST_READ_PER_BYTE
     rounded = -(-units // GAS_ROUNDING_STEP) * GAS_ROUNDING_STEP
@@ -162,9 +163,9 @@ def with_payment(node: Node, data: TransactionData, *, estimated: bool) -> Trans
 
 
 def _with_brief_validity(node: Node, data: TransactionData) -> TransactionData:
-    """Give a transaction a short validity, unless it has an expiration.
+    """Add a short validity to a transaction, unless the transaction has an expiration.
 
-    Payment from an address balance needs a validity. A nonce makes the digest unique.
+    Payment from an address balance requires a validity. A nonce makes the digest unique.
     """
     if not isinstance(data.expiration, NoExpiration):
         return data
@@ -179,9 +180,9 @@ def _with_coins(
 ) -> TransactionData:
     """Return the transaction with the payer's unused coins as payment, largest first.
 
-    The payment has all unused coins, up to the limit of 256. If the budget was `estimated`, it
-    grows by the cost of loading the coins. If an amount of the address balance is `reserved`, the
-    reservation is the first item of the payment.
+    The payment consists of all unused coins, up to the limit of 256. If the budget was `estimated`,
+    the cost of loading the coins is added to it. If an amount of the address balance is `reserved`,
+    the reservation is the first item of the payment.
     """
     places = MAX_GAS_PAYMENT_OBJECTS - bool(reserved)
     coins = _unused_coins(node, data, places)
@@ -217,7 +218,7 @@ def _unused_coins(node: Node, data: TransactionData, places: int) -> list[Object
 
 
 def _gas_coins(ledger: Ledger, owner: Address) -> Iterator[Object]:
-    """Yield all coins of an address. There may be very many, so they are read in pages."""
+    """Yield all coins of an address. The coins are read in pages, because they may be many."""
     after = b""
     while page := ledger.owned_by(owner, GAS_COIN, after=after, limit=MAX_GAS_PAYMENT_OBJECTS):
         yield from page

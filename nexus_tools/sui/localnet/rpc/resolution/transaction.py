@@ -30,7 +30,7 @@ _INPUTS = {
 
 
 def resolve_transaction(node: Node, message: Message) -> TransactionData:
-    """Return the transaction with all inputs resolved, and with its gas data if it is known.
+    """Return the transaction with all inputs resolved, and with its gas data if known.
 
     The budget may be only an upper bound, and coins may be missing, because gas selection is a
     later step.

@@ -54,7 +54,7 @@ class NodeApplication:
         response = unary_response(target, message)
         if reply.respond(response):
             return None
-        exchange.body.drop()  # free its memory while the response waits for the client
+        exchange.body.drop()  # free the body's memory while the response waits for the client
         exchange.keep(0 if isinstance(response, RpcError) else len(response))
         return send_response(reply, response, deadline)
 

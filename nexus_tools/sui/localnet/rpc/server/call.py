@@ -20,11 +20,11 @@ _TIMEOUT = re.compile("([0-9]{1,8})([HMSmun])")
 _UNIT_SECONDS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 
 Receive = Callable[[], Awaitable[bytes | None]]
-"""A function that returns the next request message, or None after the last. Raises `RpcError`."""
+"""A function that returns the next request message, or None at the end. Raises `RpcError`."""
 
 
 class Reply(Protocol):
-    """The response of one call on some transport. All methods raise `ClientGoneError`."""
+    """The response of one call, for any transport. All methods raise `ClientGoneError`."""
 
     async def send(self, message: bytes) -> None:
         """Send a message as soon as the client can receive it."""
@@ -33,7 +33,7 @@ class Reply(Protocol):
         """Wait until the connection has few unsent messages, and then create and send a message."""
 
     async def finish(self, error: RpcError | None) -> None:
-        """Send the status of the call. None means success."""
+        """Send the status of the call. If `error` is None, the status is success."""
 
 
 async def serve_call(
@@ -84,7 +84,7 @@ async def send_response(reply: Reply, response: bytes | RpcError, deadline: floa
 
 def _failed() -> RpcError:
     _LOG.exception("a call failed")
-    return RpcError(Code.INTERNAL, "the local network failed; see its log")
+    return RpcError(Code.INTERNAL, "the local network failed: see its log")
 
 
 async def _outcome(

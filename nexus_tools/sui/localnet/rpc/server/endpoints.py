@@ -25,7 +25,7 @@ class Endpoint(Struct, frozen=True):
 
     @property
     def is_bidirectional(self) -> bool:
-        """Whether a call has many request messages.
+        """Whether a call may have many request messages.
 
         The server sends one response for each request message.
         """

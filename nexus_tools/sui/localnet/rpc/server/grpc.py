@@ -1,8 +1,8 @@
-"""The three forms of gRPC: native gRPC over HTTP/2, and gRPC-web as binary or as text.
+"""The three forms of gRPC: native gRPC over HTTP/2, binary gRPC-web, and gRPC-web as text.
 
-gRPC-web works over both HTTP versions. A frame is one byte of flags, four bytes of size, and a
-message. In gRPC-web, the last frame contains the trailers. In the text form, each frame is encoded
-as base64. An error contains a `google.rpc.Status`, which names the invalid field. Sources:
+gRPC-web works over both HTTP versions. A frame consists of one byte of flags, four bytes of size,
+and a message. In gRPC-web, the last frame contains the trailers. In the text form, each frame is
+encoded as base64. An error contains a `google.rpc.Status`, which names the invalid field. Sources:
 github.com/grpc/grpc, PROTOCOL-HTTP2.md and PROTOCOL-WEB.md; `sui-rpc-api/src/error.rs`.
 
 For example, the message `abc` is the frame `00 00000003 616263`. In gRPC-web, the trailers of a
@@ -34,7 +34,7 @@ from nexus_tools.sui.rpc import Messages
 
 _PREFIX_BYTES = 5
 _MESSAGE, _COMPRESSED, _TRAILERS = 0x00, 0x01, 0x80
-# Each frame may end with padding. For example, `YWJjZA==eA==` is `abcd` and then `x`.
+# Each frame may end with padding. For example, `YWJjZA==eA==` decodes to `abcd` and then `x`.
 _SEGMENT = re.compile(rb"[^=]+={0,2}|=+")
 _NO_BODY = (("content-length", "0"),)
 _SUCCESS: Headers = (("grpc-status", "0"),)
@@ -116,7 +116,7 @@ class GrpcRequest:
         return cls(form, exchange.body, limits)
 
     def only_message(self) -> bytes | None:
-        """Return the message of a complete call with exactly one message, or else None."""
+        """Return the message of a complete call that has exactly one message, or None."""
         frame = self._body.arrived
         size = len(frame) - _PREFIX_BYTES
         if not self._body.has_ended or self.form is Form.WEB_TEXT:
@@ -132,7 +132,7 @@ class GrpcRequest:
     def read_as_it_comes(self) -> None:
         """Read each message when it arrives, for a bidirectional call.
 
-        A body in the text form is still read completely before its first message.
+        However, a body in the text form is read completely before its first message is returned.
         """
         if self.form is not Form.WEB_TEXT:
             self._frames = self._body
@@ -191,9 +191,9 @@ def _frame(flags: int, content: bytes) -> bytes:
 
 
 class GrpcReply:
-    """The response of one call: headers, messages and trailers. An error may have only headers.
+    """The response of one call: headers, messages and trailers.
 
-    `form` is the form of the request.
+    An error response may have only headers. `form` is the form of the request.
     """
 
     def __init__(self, backend: Backend, form: Form, exchange: Exchange) -> None:
@@ -204,7 +204,7 @@ class GrpcReply:
         self._is_mid_message = False  # only a part of a message has been sent
 
     def respond(self, response: bytes | RpcError) -> bool:
-        """Send a whole response if it can be sent immediately. Return whether it was sent."""
+        """Send a whole response if possible immediately, and return whether it was sent."""
         if isinstance(response, RpcError):
             return self._exchange.respond(200, self._headers(response), b"")
         data, trailers = self._ending(None)
@@ -255,7 +255,7 @@ class GrpcReply:
     def _ending(self, error: RpcError | None) -> tuple[bytes, Headers]:
         """Return the end of a response: the last part of the body, and the trailers.
 
-        gRPC-web has the status in the body, and native gRPC in the trailers.
+        The status is in the body for gRPC-web, and in the trailers for native gRPC.
         """
         trailers = status_trailers(self._backend.messages, error)
         if self._form is Form.NATIVE:
@@ -272,7 +272,7 @@ def _lines(trailers: Headers) -> bytes:
 
 
 def status_trailers(messages: Messages, error: RpcError | None) -> Headers:
-    """Return the trailers of a call that failed with `error`, or that succeeded if it is None."""
+    """Return the trailers of a call that failed with `error`, or succeeded if `error` is None."""
     if error is None:
         return _SUCCESS
     trailers = [("grpc-status", str(int(error.code)))]

@@ -1,4 +1,4 @@
-"""The services of the RPC interface. Each service has a module, which its first call imports."""
+"""The services of the RPC interface. The module of a service is imported at the first call."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -27,7 +27,7 @@ _MODULES = {
 def procedures_of(
     service: str,
 ) -> tuple[Mapping[str, UnaryHandler], Mapping[str, StreamingHandler]]:
-    """Return a service's functions by procedure, first for unary and then for streaming calls."""
+    """Return the functions for unary calls and the functions for streaming calls, by procedure."""
     if service not in _MODULES:
         return {}, {}
     module = import_module(f"{__name__}.{_MODULES[service]}")

@@ -1,7 +1,7 @@
-"""The procedure `GetCoinInfo`: the metadata, supply and regulation of a coin type.
+"""The procedure `GetCoinInfo`, which returns the metadata, supply and regulation of a coin type.
 
 A coin type is registered as a `0x2::coin_registry::Currency<T>`. An older coin type has separate
-objects instead: a `0x2::coin::CoinMetadata<T>`, and perhaps a `TreasuryCap<T>`.
+objects instead: a `0x2::coin::CoinMetadata<T>` and, in some cases, a `TreasuryCap<T>`.
 """
 
 from msgspec import Struct
@@ -29,12 +29,13 @@ from nexus_tools.sui.types.type_tag import (
 )
 
 _REGISTRY = Address.of(0xC)
-_EMPTY_STRUCT = b"\0"  # the compiler adds a boolean field, which is false
+_EMPTY_STRUCT = b"\0"  # the value of the boolean field that the compiler adds
 _FIXED, _BURN_ONLY = 1, 2
 _CLAIMED, _UNCLAIMED, _DELETED = 1, 2, 3
 _REGULATED, _UNREGULATED = 1, 2
 _UNKNOWN = 0
-# Indexed by the variant tags of `SupplyState` and `MetadataCapState` in `sui::coin_registry`.
+# These tuples are indexed by the variant tags of `SupplyState` and `MetadataCapState` in
+# `sui::coin_registry`.
 _SUPPLY_STATES = (_FIXED, _BURN_ONLY, _UNKNOWN)
 _CAP_STATES = (_CLAIMED, _UNCLAIMED, _DELETED)
 
@@ -162,8 +163,8 @@ def _render_objects(
         fields = MoveRecord.of(metadata, machine)
         _render_names(response.metadata, metadata, fields)
         if fields["icon_url"][0]:
-            # The type is `Option<Url>`. The indices lead to the option's vector, to the `Url` in
-            # it, and to the `String` of the `Url`.
+            # The type is `Option<Url>`. The indices select the vector of the option, the `Url` in
+            # the vector, and the `String` of the `Url`.
             response.metadata.icon_url = _text(fields["icon_url"][0][0][0])
     if treasury is not None:
         _render_treasury(response.treasury, treasury, machine)

@@ -5,7 +5,7 @@ from nexus_tools.sui.localnet.rpc.interface import invalid
 from nexus_tools.sui.rpc import Message
 
 MAX_ADVANCE_MS = 100 * 365 * 86_400_000
-"""The longest advance, a hundred years. A longer one would overflow clients' time arithmetic."""
+"""The longest advance, a hundred years. Larger values would overflow in clients."""
 
 
 def _advance_clock(backend: Backend, request: Message, response: Message) -> None:

@@ -11,7 +11,7 @@ _SERVING = 1
 
 
 def _check(backend: Backend, request: Message, response: Message) -> None:
-    """Report that a service or, with an empty name, the server is serving."""
+    """Report that a service is serving or, if the name is empty, that the server is serving."""
     if request.service and request.service not in backend.messages.services:
         raise not_found("service not registered")
     response.status = _SERVING

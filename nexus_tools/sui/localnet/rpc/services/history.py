@@ -42,7 +42,7 @@ SCAN_LIMIT = 20_000
 """The maximum number of checkpoints that one query scans."""
 
 _STEP = 64
-"""The number of events to read at once."""
+"""The number of events that are read with one query."""
 
 Render = Callable[[Message, T], None]
 Found = tuple[EventPosition, T]
@@ -129,7 +129,7 @@ def _scan(
 ) -> Iterator[list[Found[T]] | int]:
     """Yield the items of each checkpoint.
 
-    If the scan reaches its limit, finally yield the number of the next checkpoint.
+    If the scan reaches its limit, the last yielded value is the number of the next checkpoint.
     """
     for count, number in enumerate(query.checkpoints):
         if count == SCAN_LIMIT:
@@ -171,7 +171,7 @@ async def _frames(
 
 
 def _covered(message: Message, before: int | None) -> int | None:
-    """Return the covered checkpoint of a frame. If the frame has none, repeat the earlier one."""
+    """Return the covered checkpoint of a frame, or the previous value if the frame has none."""
     if message.watermark.HasField("checkpoint"):
         return int(message.watermark.checkpoint)
     if before is not None:

@@ -1,6 +1,6 @@
 """The service `sui.rpc.v2.NameService`. Each look-up fails because a localnet does not have SuiNS.
 
-Names are still checked. Source: `Domain::from_str` in `sui-name-service/src/lib.rs`.
+The service still validates names. Source: `Domain::from_str` in `sui-name-service/src/lib.rs`.
 """
 
 import re
@@ -38,7 +38,7 @@ UNARY: dict[str, UnaryHandler] = {
 
 
 def parse_domain(text: str) -> str:
-    """Return the full form of a name. For `a@example` and `a*example*sui`, it is `a.example.sui`.
+    """Return the full form of a name. `a@example` and `a*example*sui` mean `a.example.sui`.
 
     Raises:
         ValidationError: `domain_name_invalid`.
@@ -59,7 +59,7 @@ def parse_domain(text: str) -> str:
 
 
 def _labels(text: str, separator: str) -> list[str]:
-    """Split a name into its labels. After an `@`, the name has one label, and omits `sui`."""
+    """Split a name into its labels. A name after `@` has one label and omits `sui`."""
     before, at, after = text.partition("@")
     if not at:
         return text.split(separator)

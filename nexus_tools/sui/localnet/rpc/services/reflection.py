@@ -21,7 +21,7 @@ def _respond(backend: Backend, request: Message, response: Message) -> None:
     question = request.WhichOneof("message_request")
     try:
         if question is None:
-            raise invalid("the request does not contain a question")
+            raise invalid("the request does not contain a query")
         _QUESTIONS[question](backend, request, response)
     except RpcError as error:
         response.error_response.error_code = error.code

@@ -52,7 +52,7 @@ def _verify_signature(_: Backend, request: Message, response: Message) -> None:
 
 
 def _check_bitmap(signature: UserSignature) -> None:
-    """Refuse a multisig whose bitmap has another number of members than it has signatures.
+    """Refuse a multisig if its bitmap and its signatures have different numbers of members.
 
     The execution of a transaction does not make this check.
     """

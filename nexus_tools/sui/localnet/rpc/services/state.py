@@ -77,12 +77,13 @@ def _fill_page(
 ) -> Object | None:
     """Render a page, which ends after `size` objects or `limit` bytes.
 
-    `objects` contains the objects of this page and, if it exists, the first object of the next
-    page. Return the last object of this page if a next page exists, or else None.
+    `objects` contains the objects of this page and, if a next page exists, the first object of the
+    next page. Return the last object of this page if a next page exists, or None otherwise.
     """
     total = 0
     for count, value in enumerate(objects[:size], 1):
-        # A page has at least one object, even a large one, so that clients always make progress.
+        # A page has at least one object, even if the object is large, so that clients always make
+        # progress.
         total += render(value).ByteSize()
         if (count == size or total >= limit) and count < len(objects):
             return value
@@ -113,7 +114,7 @@ def _list_balances(backend: Backend, request: Message, response: Message) -> Non
 
 
 def _render_balance(message: Message, coin_type: TypeTag, balance: CoinBalance) -> None:
-    """Fill the total balance. Also fill its parts if they are not zero."""
+    """Fill the total balance, and also the coin balance and the address balance if nonzero."""
     message.coin_type = str(coin_type)
     message.balance = min(balance.amount + balance.in_address, _MAX_U64)
     if balance.amount:

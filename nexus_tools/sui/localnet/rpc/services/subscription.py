@@ -1,8 +1,8 @@
 """The service `sui.rpc.v2.SubscriptionService`, which streams new items as frames.
 
 The items are checkpoints, transactions or events. A stream of events or transactions starts with a
-frame that has the current position. Each checkpoint ends with a progress frame, even if no item of
-it matched the filter.
+frame that has the current position. Each checkpoint ends with a progress frame, even if none of its
+items matched the filter.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ CHECKPOINT_SECONDS = 1.0
 async def _subscribe_checkpoints(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Yield checkpoints, starting with the latest. Without a filter, their numbers have no gaps."""
+    """Yield checkpoints, starting with the latest. Without a filter, no checkpoint is omitted."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
     holds = parse_transaction_filter(request)
 
@@ -67,7 +67,7 @@ async def _subscribe_checkpoints(
 async def _subscribe_transactions(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Yield the transactions of checkpoints after the latest."""
+    """Yield the transactions of all checkpoints after the latest checkpoint."""
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
     holds = parse_transaction_filter(request)
 
@@ -90,7 +90,7 @@ async def _subscribe_transactions(
 async def _subscribe_events(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Yield the events of checkpoints after the latest."""
+    """Yield the events of all checkpoints after the latest checkpoint."""
     mask = requested_mask(request, backend.descriptor("Event"), EVENT_FIELDS)
     event_filter = parse_event_filter(request)
 
@@ -128,9 +128,9 @@ async def _frames(
 def _item(message: Message, stream: str, position: EventPosition) -> Message:
     """Set the watermark of an item to the checkpoint before the item's checkpoint.
 
-    For example, an event of checkpoint 7 has the watermark 6, because 7 may have more events. The
-    progress frame after the last event of 7 has the watermark 7. The cursor of that frame is the
-    boundary before (8, 0, 0).
+    For example, an event of checkpoint 7 has the watermark 6, because checkpoint 7 may have more
+    events. The progress frame after the last event of checkpoint 7 has the watermark 7. The cursor
+    of that frame is the boundary before (8, 0, 0).
     """
     message.watermark.cursor = Cursor(stream, position, is_boundary=False).encode()
     message.watermark.checkpoint = position.checkpoint - 1
@@ -158,8 +158,8 @@ STREAMING: dict[str, StreamingHandler] = {
 class CheckpointFeed:
     """The new checkpoints of the node while the feed is open.
 
-    If a client reads too slowly, checkpoints wait for it. When their number reaches the limit, the
-    feed is closed and the waiting checkpoints are deleted. The client's stream ends with
+    If a client reads too slowly, the feed buffers checkpoints. When the buffer is full, the feed is
+    closed and the buffered checkpoints are deleted. The client's stream ends with
     RESOURCE_EXHAUSTED after the current frame.
     """
 
@@ -200,7 +200,7 @@ class CheckpointFeed:
         self._arrived.set()
 
     async def next(self) -> Checkpoint:
-        """Return the next checkpoint. If none arrives in time, request one from the node.
+        """Return the next checkpoint. After a timeout, request a new checkpoint from the node.
 
         Raises:
             RpcError: The client was too slow, or the network was reverted to a snapshot.

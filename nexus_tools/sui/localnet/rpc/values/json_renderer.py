@@ -40,9 +40,9 @@ class JsonRenderer:
         self._writers: dict[TypeTag, Writer] = dict(_PRIMITIVES)
 
     def render(self, tag: TypeTag, contents: bytes, into: Callable[[], Message]) -> None:
-        """Render a value, given its BCS bytes, to the message that `into` returns.
+        """Render a value from its BCS bytes into the message that `into` returns.
 
-        Like a full node, the renderer omits a value that is too large or is not of the type.
+        Like a full node, the renderer omits a value that is too large or does not have the type.
         """
         if len(contents) > JSON_BYTES:
             return
@@ -67,7 +67,7 @@ class JsonRenderer:
 
         def write(value: Value, message: Message) -> None:
             elements = message.list_value
-            elements.SetInParent()  # an empty list is still a list
+            elements.SetInParent()  # set the list even if it is empty
             for element in value:
                 write_element(element, elements.values.add())
 
@@ -137,8 +137,8 @@ def _write_balance(value: Value, message: Message) -> None:
 def innermost(value: Value) -> Value:
     """Return the innermost value of nested structs that have one field each.
 
-    For example, a `UID { id: ID { bytes } }` is `[[b"..."]]`, and the result is the bytes. A `Url`
-    contains a `String`, which contains a vector.
+    For example, a `UID { id: ID { bytes } }` is represented as `[[b"..."]]`, and the result is the
+    bytes. Likewise, a `Url` contains a `String`, which contains a vector.
     """
     while isinstance(value, list):
         value = value[0]

@@ -1,8 +1,8 @@
-"""The borrow graph, which records from which references each reference borrows.
+"""The borrow graph, which records the references from which each reference borrows.
 
 An edge means that a reference borrows from another reference along a path. The labels of a path are
 locals and fields. With a strong edge, the reference points exactly to the target of the path. With
-a weak edge, it points to the target or to any part of it.
+a weak edge, the reference points to the target or to any part of the target.
 
     let a = &mut local;     frame -[local]-> a
     let b = &mut a.left;    frame -[local]-> a -[left]-> b
@@ -17,17 +17,17 @@ from collections.abc import Iterator
 
 Label = tuple[str | int, ...]
 _Path = tuple[Label, ...]
-# An edge: whether it is strong, its path, and a marker if it is `_ANYTHING`.
+# An edge consists of a flag for strong edges, a path, and a marker if the edge is `_ANYTHING`.
 _Edge = tuple[bool, _Path] | tuple[bool, _Path, str]
 
 # `MAX_EDGE_SET_SIZE` of `references.rs`.
 _EDGES_MAX = 10
-# The edge that replaces too many edges between two references. The child may point to any part.
+# The edge that replaces too many edges between two references. Its child may point to any part.
 _ANYTHING: _Edge = (False, (), "overflown")
 
 
 class BorrowGraph:
-    """A borrow graph, in which references are numbers. `size` counts references and edges."""
+    """A borrow graph, in which references are numbers. `size` counts its references and edges."""
 
     __slots__ = ("_borrowed_by", "_borrows_from", "_mutable", "size")
 
@@ -79,11 +79,11 @@ class BorrowGraph:
         return self._mutable[ref]
 
     def is_borrowed(self, ref: int, label: Label | None = None) -> bool:
-        """Return whether a reference borrows from `ref` or, with a label, may borrow there."""
+        """Return whether a reference borrows from `ref`, or may borrow from its part at `label`."""
         return any(True for _ in self._borrowers(ref, label))
 
     def is_mutably_borrowed(self, ref: int, label: Label | None = None) -> bool:
-        """Return whether `is_borrowed` holds for a mutable reference."""
+        """Return whether `is_borrowed` is true for a mutable reference."""
         return any(self._mutable[child] for child in self._borrowers(ref, label))
 
     def is_fully_borrowed(self, ref: int) -> bool:
@@ -146,11 +146,11 @@ class BorrowGraph:
                     yield parent, child, edge
 
     def missing(self, other: "BorrowGraph") -> list[tuple[int, int, _Edge]]:
-        """Return the edges of a graph with equal references that this graph does not cover."""
+        """Return the edges that only `other` has. Both graphs must have the same references."""
         return [edge for edge in other.edges() if not self._covers(*edge)]
 
     def add_edges(self, edges: list[tuple[int, int, _Edge]]) -> None:
-        """Add edges that `missing` returned."""
+        """Add the edges that `missing` returned."""
         for parent, child, edge in edges:
             self._add_edge(parent, child, edge)
 

@@ -30,7 +30,7 @@ def _copy(checker: ReferenceChecker, operand: object) -> None:
     state = checker.state
     value = state.locals[operand]
     if value != VALUE:
-        # If a `&mut` is copied, the original may not be used until the copy is dropped.
+        # If a `&mut` is copied, the original must not be used until the copy is dropped.
         value = state.copied(value, mutable=state.graph.is_mutable(value))
     elif state.is_local_borrowed(operand, mutably=True):
         message = f"local {operand} is mutably borrowed"
@@ -67,7 +67,7 @@ def _freeze(checker: ReferenceChecker, _: object) -> None:
         message = "the target of the reference is mutably borrowed"
         raise checker.refused("FREEZEREF_EXISTS_MUTABLE_BORROW_ERROR", message)
     # The frozen reference replaces the mutable reference. Borrows from the mutable reference become
-    # borrows from the frozen one.
+    # borrows from the frozen reference.
     checker.stack.append(checker.state.copied(ref, mutable=False))
     checker.state.release(ref)
 

@@ -5,8 +5,8 @@
     *a = 1;                         // rejected, because b is still used
     *b
 
-The check visits each block with the state of the references at its start. Where two paths meet, it
-keeps the borrows of both paths. Source: `move-bytecode-verifier/src/reference_safety`.
+The check visits each block with the state of the references at its start. Where two paths meet, the
+state contains the borrows of both paths. Source: `move-bytecode-verifier/src/reference_safety`.
 """
 
 from nexus_tools.sui.bytecode import ReferenceToken
@@ -22,8 +22,9 @@ from nexus_tools.sui.localnet.verifier.references.reference_state import (
 )
 from nexus_tools.sui.localnet.verifier.stack_usage import stack_effect
 
-# `JOIN_BASE_COST`, `JOIN_ITEM_COST` and `JOIN_ITEM_QUADRATIC_THRESHOLD`: the cost of a graph of up
-# to ten items grows with its size, and above with the square of its size.
+# In Sui, these numbers are `JOIN_BASE_COST`, `JOIN_ITEM_COST` and `JOIN_ITEM_QUADRATIC_THRESHOLD`.
+# The cost of a graph grows with its size for up to ten items, and with the square of its size for
+# more items.
 _JOIN_UNITS = 10
 _JOIN_ITEM_UNITS = 4
 _JOIN_MANY = 10
@@ -71,8 +72,8 @@ class _ReferenceSafety:
         size = state.graph.size + other.graph.size
         items = max(size, size * size // _JOIN_MANY)
         self._context.meter.add(_JOIN_UNITS + _JOIN_ITEM_UNITS * items)
-        # If the references in a local differ between the two paths, code cannot use the local any
-        # more. Borrows through these references still count, so the state releases the references
+        # If the references in a local differ between the two paths, code can no longer use the
+        # local. Borrows through these references still count, so the state releases the references
         # and does not just remove them.
         values, differing = list(state.locals), False
         for local, (first, second) in enumerate(zip(state.locals, other.locals, strict=True)):

@@ -12,7 +12,7 @@ from nexus_tools.sui.localnet.verifier.references.borrow_graph import BorrowGrap
 VALUE = -1
 """The marker of a value that is not a reference. References are numbers from 0."""
 
-# `PER_GRAPH_ITEM_COST`, `ADD_BORROW_COST`, `RELEASE_ITEM_COST` and
+# In Sui, these numbers are `PER_GRAPH_ITEM_COST`, `ADD_BORROW_COST`, `RELEASE_ITEM_COST` and
 # `RELEASE_ITEM_QUADRATIC_THRESHOLD`.
 _GRAPH_UNITS = 4
 _BORROW_UNITS = 3
@@ -23,9 +23,9 @@ _RELEASE_MANY = 5
 class ReferenceState:
     """The locals of a function, each a reference or `VALUE`, and the borrow graph.
 
-    `frame` is the number after the locals' numbers. `frame` represents the stack frame, from which
-    references to locals borrow. Between blocks, the reference in a local has the number of the
-    local.
+    `frame` is the first number after the numbers of the locals. `frame` represents the stack frame,
+    from which references to locals borrow. Between blocks, the reference in a local has the number
+    of the local.
     """
 
     __slots__ = ("frame", "graph", "locals", "meter", "next_number")
@@ -69,7 +69,7 @@ class ReferenceState:
         return self.borrowed_at(ref, None, mutable=mutable)
 
     def borrowed_at(self, ref: int, label: Label | None, *, mutable: bool) -> int:
-        """Return a new reference to the part of `ref` at a label, or to all of it."""
+        """Return a new reference to the part of `ref` at a label, or to the whole target."""
         new = self.new(mutable=mutable)
         self.meter.add(_BORROW_UNITS)
         self.graph.borrow_at(ref, () if label is None else (label,), new)
@@ -84,7 +84,7 @@ class ReferenceState:
         return new
 
     def release(self, value: int) -> None:
-        """Drop a value. If it is a reference, borrows through the reference stay in the graph."""
+        """Drop a value. If the value is a reference, borrows through it stay in the graph."""
         if value != VALUE:
             new_edges = max(self.graph.release(value), 1)
             self.meter.add(_RELEASE_UNITS * max(new_edges, new_edges * new_edges // _RELEASE_MANY))
@@ -104,7 +104,7 @@ class ReferenceState:
     def is_local_borrowed(self, local: int, *, mutably: bool) -> bool:
         """Return whether a reference to a local exists.
 
-        With `mutably`, count only mutable references.
+        If `mutably` is set, consider only mutable references.
         """
         self.charge_graph()
         if mutably:

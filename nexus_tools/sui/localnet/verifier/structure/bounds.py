@@ -1,7 +1,7 @@
 """The check that every index refers to an existing row, and every type parameter is declared.
 
-The deserializer of module files also makes these bounds checks. This pass covers modules that were
-not read from a file. Source: `move-binary-format/src/check_bounds.rs`.
+The deserializer of module files also makes these bounds checks. This pass also checks modules that
+were not read from a file. Source: `move-binary-format/src/check_bounds.rs`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from nexus_tools.sui.bytecode import (
 )
 from nexus_tools.sui.localnet.verifier.errors import VerificationError
 
-# The columns of each table that are indices, with the tables to which they refer.
+# The columns of each table that contain indices, with the tables to which the indices refer.
 _INDICES = {
     "module_handles": {"address": "addresses", "name": "identifiers"},
     "friends": {"address": "addresses", "name": "identifiers"},
@@ -57,7 +57,7 @@ def verify_bounds(module: CompiledModule) -> None:
 class _Bounds:
     def __init__(self, module: CompiledModule) -> None:
         self._module = module
-        # The module's name is itself looked up by index, so it is available only after the first
+        # The name of the module is looked up by index, so it is available only after the first
         # checks.
         self._name = "<unknown>"
 
@@ -89,7 +89,7 @@ class _Bounds:
 
     def _within(self, index: int, count: int, table: str) -> None:
         if not 0 <= index < count:
-            message = f"{table} has no row {index}, only {count} rows"
+            message = f"{table} has no row {index}, because it has only {count} rows"
             raise self._refused("INDEX_OUT_OF_BOUNDS", message)
 
     def _verify_members(self) -> None:
@@ -203,14 +203,14 @@ class CodeBounds:
 
     def _within(self, index: int, count: int, table: str, offset: int) -> None:
         if not 0 <= index < count:
-            message = f"{table} has no row {index}, only {count} rows"
+            message = f"{table} has no row {index}, because it has only {count} rows"
             raise self._refused("INDEX_OUT_OF_BOUNDS", message, offset)
 
     def _verify_operand(self, kind: OperandKind, instruction: Instruction, offset: int) -> None:
         operand = instruction.operand
         if kind is OperandKind.ELEMENTS:
             if not isinstance(operand, VecOperand):
-                raise self._refused("MALFORMED", "the operand is not a type with a length", offset)
+                raise self._refused("MALFORMED", "the operand lacks a type or a length", offset)
             self._verify_type_arguments(operand.type, offset)
             return
         if not isinstance(operand, int):

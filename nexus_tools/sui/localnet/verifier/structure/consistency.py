@@ -1,4 +1,4 @@
-"""The check that generic instructions, and only they, refer to generic definitions.
+"""The check that only generic instructions, and all of them, refer to generic definitions.
 
 Source: `move-bytecode-verifier/src/instruction_consistency.rs`.
 """

@@ -18,7 +18,7 @@ _LENGTH_MAX = 0x7FFF_FFFF
 
 
 class _NoValueError(Exception):
-    """The bytes are not a value of the type."""
+    """An error for bytes that are not a value of the type."""
 
 
 def verify_constants(module: CompiledModule) -> None:

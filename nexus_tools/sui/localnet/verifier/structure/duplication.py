@@ -20,7 +20,7 @@ _LATER_TABLES = ("function_instantiations", "variant_handles", "field_handles")
 
 
 def verify_duplication(module: CompiledModule) -> None:
-    """Raise `VerificationError` for a duplicate row or a definition for another module."""
+    """Raise `VerificationError` for a duplicate row or a definition with a foreign handle."""
     for table in _TABLES:
         _refuse_twice(module, getattr(module, table), table)
     datatypes = [(row.module, row.name) for row in module.datatype_handles]

@@ -22,7 +22,7 @@ _Node = TypeVar("_Node", bound=Hashable)
 def components(graph: Mapping[_Node, Iterable[_Node]]) -> list[list[_Node]]:
     """Return the strongly connected components, whose nodes can all reach each other.
 
-    Edges to nodes outside the graph do not count. For `{1: [2], 2: [1, 3], 3: []}`, the result is
+    Edges to nodes outside the graph are ignored. For `{1: [2], 2: [1, 3], 3: []}`, the result is
     `[3]` and `[2, 1]`. Source: Tarjan, "Depth-first search and linear graph algorithms" (1972). The
     implementation is iterative, because a module may have a chain of a thousand types or functions.
     """
@@ -37,8 +37,8 @@ class _Search(Generic[_Node]):
     """A depth-first search. `number` has the order in which the search entered the nodes.
 
     For each node, `_lowest` is the lowest number of an open node that the node is known to reach.
-    If a node does not reach a number lower than its own, it is the first node of its component. The
-    other nodes of the component are the open nodes that the search entered later.
+    If a node does not reach a number lower than its own number, it is the first node of its
+    component. The other nodes of the component are the open nodes that the search entered later.
     """
 
     def __init__(self, graph: Mapping[_Node, Iterable[_Node]]) -> None:
@@ -115,10 +115,10 @@ def verify_instantiation_loops(module: CompiledModule) -> None:
 
     If a caller uses its type parameter T in the type argument for the callee's type parameter U,
     the graph has an edge T -> U. The edge is *growing* if the type argument is larger than T
-    itself. With `fun f<T>() { g<T>() }` and `fun g<U>() { f<Box<U>>() }`, the edges are T -> U and
-    the growing edge U -> T. The two edges are a cycle, because a call of `f<u8>` needs
-    `f<Box<u8>>`, which needs `f<Box<Box<u8>>>`, and so on without end. A cycle without a growing
-    edge needs only a few instances, so it is allowed.
+    itself. For example, with `fun f<T>() { g<T>() }` and `fun g<U>() { f<Box<U>>() }`, the edges
+    are T -> U and the growing edge U -> T. The two edges are a cycle, because a call of `f<u8>`
+    needs `f<Box<u8>>`, which needs `f<Box<Box<u8>>>`, and so on without end. A cycle without a
+    growing edge needs only a few instances, so it is allowed.
     """
     graph: dict[_TypeParameter, set[_TypeParameter]] = {}
     growing: list[tuple[_TypeParameter, _TypeParameter]] = []

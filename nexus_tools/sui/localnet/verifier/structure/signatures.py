@@ -118,8 +118,8 @@ class _Signatures:
     ) -> None:
         """Check that a phantom type parameter is used only as a phantom type argument.
 
-        With `struct Coin<phantom T>`, `struct Purse<phantom T> { coin: Coin<T> }` is allowed, and
-        `struct Purse<phantom T> { value: T }` is rejected.
+        For example, with `struct Coin<phantom T>`, `struct Purse<phantom T> { coin: Coin<T> }` is
+        allowed, and `struct Purse<phantom T> { value: T }` is rejected.
         """
         if isinstance(token, VectorToken):
             self._verify_phantom(token.element, parameters)
@@ -186,7 +186,7 @@ class _Signatures:
         self._verify_arguments(self._types.signature(signature), constraints, abilities)
 
     def _applied_to(self, kind: OperandKind, operand: int) -> tuple[int, tuple[int, ...]]:
-        """Return the signature with the type arguments, and the constraints on them."""
+        """Return the signature with the type arguments, and the type arguments' constraints."""
         module = self._module
         if kind is OperandKind.VARIANT_INSTANTIATION:
             enum = module.enum_instantiations[module.variant_instantiations[operand].enum]

@@ -1,6 +1,6 @@
 """The verifier passes of Sui, which enforce more rules than the Move verifier.
 
-Source: `sui-verifier`. The passes run in the order of `sui-verifier`, so that a module that
+Source: `sui-verifier`. The passes run in the same order as in `sui-verifier`, so that a module that
 violates several rules gets the same error. Start with `verify_sui_module`.
 """
 

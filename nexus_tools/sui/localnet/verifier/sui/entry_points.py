@@ -1,7 +1,7 @@
 """The check that `init` has a valid signature and that no code calls it.
 
-Entry functions may take and return any types. Sui no longer checks their signatures
-(`disable_entry_point_signature_check`) but checks the arguments of each call instead.
+Entry functions may take and return any types. Sui no longer checks the signatures of entry
+functions (`disable_entry_point_signature_check`) but checks the arguments of each call instead.
 
 Source: `sui-verifier/src/entry_points_verifier.rs`.
 """
@@ -76,7 +76,7 @@ def _verify_init(module: CompiledModule, function: FunctionDefinition) -> None:
 def _init_declaration(
     module: CompiledModule, function: FunctionDefinition, handle: FunctionHandle
 ) -> str:
-    """Return an error message for an invalid `init`, or "". Parameters are checked elsewhere."""
+    """Return an error message for an invalid `init`, or "", without checking its parameters."""
     text = module_text(module)
     if function.visibility is not Visibility.PRIVATE:
         return f"{text}. '{INIT}' function must be private"

@@ -1,4 +1,4 @@
-"""The check that an object gets a new id, and not the id of another object.
+"""The check that each new object has a new id, and not the id of another object.
 
 Code may pack a struct with the ability `key` only with a `UID` that came directly from a function
 that creates new ids. The check follows values through the locals and the stack of each function.
@@ -31,7 +31,7 @@ from nexus_tools.sui.localnet.verifier.sui.meter import TickMeter
 from nexus_tools.sui.localnet.verifier.sui.violation import function_name, module_text, violation
 from nexus_tools.sui.types.address import SUI_FRAMEWORK, SUI_SYSTEM, Address
 
-# Maps each local with a value to whether the value is a new id.
+# The map contains each local with a value, and whether the value is a new id.
 Locals = dict[int, bool]
 
 _FUNCTION_COST = 10
@@ -43,7 +43,7 @@ _JOIN_COST_PER_LOCAL = 5
 _STEP_COST = 15
 
 _BRIDGE = Address.of(0xB)
-# System objects have well-known ids.
+# The exceptions create system objects, which have well-known ids.
 _EXCEPTIONS = frozenset(
     {
         (bytes(SUI_SYSTEM), "sui_system", "create"),
@@ -73,13 +73,13 @@ _FRESH_ID_FUNCTIONS = frozenset(
 
 
 class StaleId(Exception):  # noqa: N818 - the name states the cause
-    """The instruction at `offset` packs an object with an id that is not new."""
+    """An error for an instruction at `offset` that packs an object with an id that is not new."""
 
     offset = 0
 
 
 class StackFault(Exception):  # noqa: N818 - the name states the cause
-    """The code does not balance the stack, so the Move verifier has not checked the code."""
+    """An error for code that does not balance the stack. The Move verifier rejects such code."""
 
     offset = 0
 
@@ -106,7 +106,8 @@ def _verify_function(
     while position < len(flow.order):
         block = flow.blocks[flow.order[position]]
         meter.add(_BLOCK_COST + _STEP_COST * (block.end - block.start + 1))
-        # In reverse postorder, a predecessor comes first, so the block already has a state.
+        # In reverse postorder, a predecessor of each block comes earlier, so the block already has
+        # a state.
         state = dict(states[block.start])
         try:
             _run_block(module, returns, code, block, state)
@@ -139,11 +140,11 @@ def _propagate(
 
 
 def _join(state: Locals, other: Locals) -> bool:
-    """Keep a local as a new id only if it is new on both paths. Return whether a local changed."""
+    """Mark a local as a new id only if both paths agree. Return whether a local changed."""
     changed = False
     for local, is_new in other.items():
         was_new = state.get(local, False)
-        # A value only changes from new to not new, so the analysis of loops ends.
+        # A value only changes from new to not new, so the analysis of loops terminates.
         state[local] = was_new and is_new
         changed |= state[local] != was_new
     return changed
@@ -200,7 +201,7 @@ class _Run:
             )
 
     def other(self, instruction: Instruction) -> None:
-        """Pop and push values as an instruction does. The pushed values are not new ids."""
+        """Pop and push the values of an instruction. The pushed values are not new ids."""
         stack = self._stack
         popped, pushed = stack_effect(self._module, self._returns, instruction)
         if popped > len(stack):

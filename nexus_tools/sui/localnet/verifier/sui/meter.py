@@ -1,6 +1,6 @@
 """The limits of the work to verify a module or a package.
 
-Source: `sui-verifier/src/meter.rs`. The limit is the limit that validators use before they sign a
+Source: `sui-verifier/src/meter.rs`. The limit is the value that validators use before they sign a
 transaction (`sui-config/src/verifier_signing_config.rs`).
 """
 

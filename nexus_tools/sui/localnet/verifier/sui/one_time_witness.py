@@ -1,8 +1,8 @@
 """The check of one-time witness types, whose only value Sui passes to the module's `init`.
 
 A one-time witness type has the module's name in capital letters and one field of type bool. If a
-module defines this type, `drop` must be its only ability, and it must not have type parameters.
-`init` must take it as the first parameter, and no code may create a value of it.
+module defines this type, `drop` must be its only ability, and it must not have type parameters. The
+type must be the first parameter of `init`, and no code may create a value of the type.
 
 Source: `sui-verifier/src/one_time_witness_verifier.rs`.
 """

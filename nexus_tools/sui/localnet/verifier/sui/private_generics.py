@@ -1,11 +1,11 @@
-"""The check of framework functions that only the module that defines a type may call with it.
+"""The check that certain framework functions are called only with types of the calling module.
 
 Source: `sui-verifier/src/private_generics_verifier_v2.rs`.
 
 For example, `sui::transfer::transfer<T>` transfers an object without `store`. If every module could
-call it, anyone could transfer an object that must stay with its owner. In a module that defines
-`Ticket`, `transfer<Ticket>` is allowed, and `transfer<Coin<SUI>>` is rejected. For types with
-`store`, the framework has `public_transfer`.
+call this function, anyone could transfer an object that must stay with its owner. In a module that
+defines `Ticket`, `transfer<Ticket>` is allowed, and `transfer<Coin<SUI>>` is rejected. For types
+with `store`, the framework has `public_transfer`.
 """
 
 from nexus_tools.sui.bytecode import (
@@ -62,7 +62,7 @@ def verify_private_generics(module: CompiledModule) -> None:
     """Check all calls of the functions in `_INTERNAL`. Raises `VerificationError`."""
     module_name = f"{_PACKAGES.get(module.address)}::{module.name}"
     if module_name == "sui::test_scenario":
-        return  # it simulates the transactions of a test
+        return  # this module simulates the transactions of a test
     if module_name in _EXHAUSTIVE:
         _verify_table(module, module_name)
     for function in module.function_definitions:

@@ -24,7 +24,7 @@ def violation(
     offset: int | None = None,
     status: str = SUI_MOVE_VERIFICATION_ERROR,
 ) -> VerificationError:
-    """Return the error for a violated rule. `function` and `offset` are its location, if known."""
+    """Return the error for a violated rule. `function` and `offset` are its location."""
     name = function_name(module, function) if function else None
     return VerificationError(status, message, module.name, name, offset)
 
@@ -35,7 +35,7 @@ def function_name(module: CompiledModule, function: FunctionDefinition) -> str:
 
 
 FRAMEWORK_TEXT = SUI_FRAMEWORK.hex()
-"""The framework's address as in error messages, with all digits and without `0x`."""
+"""The framework's address in the format of error messages, with all digits and without `0x`."""
 
 TX_CONTEXT_TEXT = f"{FRAMEWORK_TEXT}::tx_context::TxContext"
 

@@ -11,7 +11,8 @@ from nexus_tools.sui.bytecode import (
 from nexus_tools.sui.localnet.verifier.context import FunctionContext
 from nexus_tools.sui.localnet.verifier.errors import VerificationError
 
-# `TYPE_PUSH_COST` and `TYPE_NODE_COST`. `_LARGE_TYPE` is `TYPE_NODE_QUADRATIC_THRESHOLD`.
+# In Sui, the costs are `TYPE_PUSH_COST` and `TYPE_NODE_COST`. `_LARGE_TYPE` is
+# `TYPE_NODE_QUADRATIC_THRESHOLD`.
 _PUSH_UNITS = 3
 _TYPE_UNITS = 6
 # The charge for a larger type grows with the square of its size.
@@ -57,7 +58,7 @@ class TypeChecker:
     def pop_all(self, types: Signature, arguments: int, status: str) -> None:
         """Pop values of these types, from the last to the first.
 
-        For another type, raise `status`.
+        If a value has another type, raise an error with the code `status`.
         """
         for type_ in reversed(types):
             expected = self.types.substitute(type_, arguments)
@@ -85,7 +86,7 @@ class TypeChecker:
         return type_
 
     def pop_vector(self, *, mutable: bool) -> SignatureToken | None:
-        """Pop a reference to a vector and return its element type, or None for another value."""
+        """Pop a value and return the element type if it is a reference to a vector, or None."""
         operand = self.stack.pop()
         if not isinstance(operand, ReferenceToken) or (mutable and not operand.mutable):
             return None

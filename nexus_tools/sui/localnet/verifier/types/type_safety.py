@@ -94,7 +94,7 @@ def _borrow_local(*, mutable: bool) -> Rule:
         local = checker.context.locals[operand]
         checker.charge(local)
         if isinstance(local, ReferenceToken):
-            message = f"local {operand} is a reference itself"
+            message = f"local {operand} is already a reference"
             raise checker.refused("BORROWLOC_REFERENCE_ERROR", message)
         checker.push(checker.types.reference(local, mutable=mutable))
 
@@ -262,7 +262,8 @@ RULES: dict[Opcode, Rule] = {
 def verify_types(context: FunctionContext) -> None:
     """Raise `VerificationError` for an instruction that receives a value of a wrong type.
 
-    Each block leaves the stack unchanged, so the check visits each block only once and on its own.
+    Each block leaves the stack unchanged, so the check visits each block only once and
+    independently of the other blocks.
     """
     checker = TypeChecker(context)
     instructions = context.code.instructions

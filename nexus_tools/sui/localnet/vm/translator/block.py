@@ -1,8 +1,8 @@
 """The translation of one basic block.
 
 Move's operand stack is empty at the start and the end of a block. So the translator knows the
-expression of every stack entry, and no stack exists at run time. A reference is not an object but
-two Python variables, a container and a key.
+expression of every stack entry, and no stack exists at run time. A reference is represented as two
+Python variables, a container and a key, instead of an object.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +20,9 @@ from nexus_tools.sui.localnet.vm.translator.statement import BlockBody, Exit, Li
 
 STACK_OVERFLOW = "raise stack_overflow(function, {offset})"
 
-# The maximum depth of nested expressions. With two operands each, 8 levels are 256 names in a line.
-# Without a limit, a long block could become one line, but Python parses at most 200 nested
-# parentheses.
+# The maximum depth of nested expressions. If each expression has two operands, 8 levels result in
+# 256 names in a line. Without a limit, a long block could become one line, but Python parses at
+# most 200 nested parentheses.
 _EXPRESSION_DEPTH_MAX = 8
 
 
@@ -30,7 +30,7 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 class Origin(NamedTuple):
-    """The instruction from which a statement was translated, shown only as a source comment.
+    """The instruction from which a statement was translated. It is shown only in a comment.
 
     `meaning` explains a number in the statement.
     """
@@ -47,11 +47,11 @@ class Origin(NamedTuple):
 class Operand(Struct, frozen=True):
     """A stack entry: an expression that translated code evaluates later than its instruction.
 
-    `text` is the value. For a reference, `text` is the container, and `key` is the key in it. A
-    reference to a plain local, which has no cell, is the local itself and has no key. `locals` are
-    the locals in the text, and `reads_memory` means that the text reads from a container. The
-    expression is evaluated before such a local or any container changes (see
-    `BlockTranslator.settle`). Evaluation never fails.
+    `text` is the value. For a reference, `text` is the container, and `key` is the key in the
+    container. For a reference to a plain local, which has no cell, `text` is the local itself, and
+    `key` is None. `locals` are the locals in the text, and `reads_memory` means that the text reads
+    from a container. The expression is evaluated before one of these locals or any container
+    changes (see `BlockTranslator.settle`). Evaluation never fails.
     """
 
     type: Type
@@ -99,8 +99,8 @@ class BlockTranslator:
     """The operand stack and the translated lines of a block.
 
     The translator of each instruction is a function that receives this object. `offset` and
-    `opcode` belong to the current instruction. Errors use `offset` for their location. `following`
-    is the next instruction.
+    `opcode` belong to the current instruction. Errors have the location `offset`. `following` is
+    the next instruction.
     """
 
     def __init__(self, frame: Frame) -> None:
@@ -146,7 +146,7 @@ class BlockTranslator:
     # The operand stack
 
     def push(self, operand: Operand) -> None:
-        """Push an operand. If its expression is nested too deeply, evaluate it now."""
+        """Push an operand, and evaluate its expression now if it is nested too deeply."""
         if operand.depth > _EXPRESSION_DEPTH_MAX:
             operand = self._evaluate(operand)
         self._stack.append(operand)
@@ -206,7 +206,7 @@ class BlockTranslator:
     # Lines
 
     def line(self, text: str, *, is_call: bool = False, meaning: str | None = None) -> None:
-        """Add a statement, in which `{offset}` stands for the current offset.
+        """Add a statement, in which `{offset}` represents the current offset.
 
         `meaning` explains a number.
         """
@@ -225,7 +225,7 @@ class BlockTranslator:
     def _note(self, meaning: str | None) -> Origin | str | None:
         """Return the comment of a statement.
 
-        Only an instruction's first statement names the instruction.
+        Only the first statement of an instruction has a comment that names the instruction.
         """
         if self._commented == self.offset:
             return meaning
@@ -242,9 +242,9 @@ class BlockTranslator:
         return f"t{self._temporaries}"
 
     def name(self, text: str) -> str:
-        """Assign an expression to a new name and return it.
+        """Assign an expression to a new name and return the name.
 
-        A name or number is returned as it is.
+        If the expression is a name or a number, return it unchanged.
         """
         if text.isidentifier() or text.isdecimal():
             return text
@@ -259,7 +259,7 @@ class BlockTranslator:
 
         If the next instruction stores the result in a plain local, use the local's name.
         """
-        # ADD, ST_LOC 1 become `v1 = v0 + 5` directly, without a `t1` in between.
+        # For example, ADD, ST_LOC 1 become `v1 = v0 + 5`, without an intermediate `t1`.
         name, locals_ = self._destination(), frozenset[int]()
         if name is None:
             name = self.temporary()
@@ -294,18 +294,18 @@ class BlockTranslator:
     # Evaluation of the operands on the stack
 
     def settle(self) -> None:
-        """Evaluate all pending expressions that read a container, before a line that changes one.
+        """Evaluate all pending expressions that read a container, before a container changes.
 
         The translator does not know which references have the same container, so it evaluates every
-        expression that reads one.
+        expression that reads any container.
         """
         self._settle(lambda operand: operand.reads_memory)
 
     def settle_local(self, local: int) -> None:
         """Evaluate all pending expressions that contain a local, before a line that changes it.
 
-        After COPY_LOC 0, the expression `v0` is on the stack. If LD_U64 5, ST_LOC 0 follow, `t1 =
-        v0` is written before `v0 = 5`, and the stack has `t1` from then on.
+        For example, after COPY_LOC 0, the expression `v0` is on the stack. If LD_U64 5, ST_LOC 0
+        follow, the line `t1 = v0` is inserted before `v0 = 5`, and `t1` replaces `v0` on the stack.
         """
         self._settle(lambda operand: local in operand.locals)
 
@@ -321,12 +321,12 @@ class BlockTranslator:
         self.line(f"{text} = {operand.text}")
         key = operand.key
         # The key of a struct field is a number. The key of a vector element may be a variable,
-        # which may change too.
+        # which may also change.
         if key is not None and not key.isdecimal():
             key = self.temporary()
             self.line(f"{key} = {operand.key}")
         return Operand(operand.type, text, key)
 
 
-# The translator of each instruction, which receives the block and the instruction's operand.
+# A translator of an instruction, which receives the block and the instruction's operand.
 InstructionTable = Mapping[Opcode, Callable[[BlockTranslator, Any], None]]

@@ -34,7 +34,7 @@ def _call_handle(block: BlockTranslator, index: int, type_arguments: tuple[Type,
 
 
 def _push_returns(block: BlockTranslator, types: list[Type], text: str) -> None:
-    """Call a function and push its results. A reference returns as a container and a key."""
+    """Call a function and push its results. A reference result is a container and a key."""
     if len(types) == 1 and not isinstance(types[0], ReferenceType):
         block.push_result(types[0], text, is_call=True)
         return
@@ -74,7 +74,7 @@ def _pop(block: BlockTranslator, _: object) -> None:
 
 
 def _nothing(_block: BlockTranslator, _: object) -> None:
-    """Translate NOP, and BRANCH, which is part of the control flow graph, to nothing."""
+    """Ignore NOP, and BRANCH, which is part of the control flow graph."""
 
 
 CALLS: InstructionTable = {

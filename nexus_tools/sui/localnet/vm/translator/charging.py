@@ -1,12 +1,12 @@
 """The placement of the statements with which a function charges its work to the meter.
 
-Each block could charge its own work at its start. It is faster to charge for several blocks at
-once, in advance, and to return the charge for work that is not done. A block that branches pays for
-its most likely successor, and its other successors charge the difference. So on every path through
-the function, the charges equal the work.
+Each block could charge its own work at its start. However, it is faster to charge for several
+blocks at once, in advance, and to return the charge for work that is not done. A block that
+branches pays for its most likely successor, and its other successors charge the difference. On
+every path through the function, the sum of the charges is equal to the work.
 
-An example: `while (a) { b }; c`, where a has 7 units of work, b 11 and c 3. The loop header a
-branches, and only a leads to b and c. b is likelier than c, because it stays in the loop. So a
+For example, in `while (a) { b }; c`, a has 7 units of work, b has 11, and c has 3. The loop header
+a branches, and only a leads to b and c. b is likelier than c, because b is in the loop. So a
 charges 7 + 11, b charges nothing, and c charges 3 - 11, which returns 8. On the path a b a b a c,
 the charges are
 
@@ -29,8 +29,8 @@ _CHECK = "if meter.left < 0.0: meter.settle()"
 
 # The maximum charge in advance. If an instruction fails, the advance charge is not returned.
 _ADVANCE_MAX = 256
-# A block with more work charges it with a method call, because the fields of `Meter.left` are too
-# narrow.
+# A block with more work than this charges its work with a method call, because the fields of
+# `Meter.left` are too narrow.
 _BLOCK_MAX = 2_048
 # A function whose blocks do more work than this in total checks the meter in every block. The limit
 # is lower for a function that calls others, because up to two hundred callers may return one after
@@ -42,7 +42,7 @@ _CALLER_PUSHES_MAX = 128
 
 
 class ReturnedWork(Struct, frozen=True):
-    """Work that was charged in advance but is not done, so its charge is returned."""
+    """Work whose charge is returned, because it was charged in advance but is not done."""
 
     work: Work
 
@@ -71,14 +71,14 @@ class Charges:
         }
         self._work = {name: Work() if name in self._large else work[name] for name in work}
         self._is_long = _is_long(work, has_calls=has_calls)
-        # Go from the last block to the first, so that an advance charge can move through several
-        # blocks.
+        # The loop runs from the last block to the first, so that an advance charge can move through
+        # several blocks.
         for name in reversed(graph.order):
             self._pay_for_likely(name)
             self._pay_before(name)
 
     def lines(self, name: int, *, is_looked_at: bool) -> Iterator[Line]:
-        """Yield the lines that charge a block. With `is_looked_at`, they also check the meter."""
+        """Yield the lines that charge a block. `is_looked_at` adds a check of the meter."""
         large, work = self._large.get(name), self._work[name]
         if large is not None:
             yield Line(f"meter.charge_work({large.instructions}, {large.pushes}, {large.size})")
@@ -95,8 +95,8 @@ class Charges:
         if len(targets) < 2 or any(not self._has_only(target, name) for target in targets):
             return
         likely = max(targets, key=lambda target: self._likelihood(name, target))
-        # Then the likely successor charges nothing. The other successors charge the difference,
-        # which is negative if they do less work.
+        # After this step, the likely successor charges nothing. The other successors charge the
+        # difference, which is negative if they do less work.
         advance = self._work[likely]
         if not self._move(advance, name):
             return
@@ -104,7 +104,7 @@ class Charges:
             self._work[target] -= advance
 
     def _pay_before(self, name: int) -> None:
-        """Let the predecessors of a join pay for its work, if they lead to no other block.
+        """Let the predecessors of a join pay for its work, if they do not lead to another block.
 
         In `if (a) b else c; d`, b and c pay for d. In `if (a) b; d`, a pays for d, because every
         path from a leads to d, directly or through b. A predecessor with other successors would pay
@@ -115,8 +115,8 @@ class Charges:
             return
         branching = [other for other in predecessors if self._branches(other)]
         # In `if (a) b; d`, the predecessors of d are b and a, and a branches. Only a pays, because
-        # every path to b passes it. If two predecessors branch, `_leads_to` returns False, because
-        # the second one has several successors.
+        # every path to b passes through a. If two predecessors branch, `_leads_to` returns False,
+        # because the second predecessor has several successors.
         if branching and not self._leads_to(branching[0], name, predecessors - {branching[0]}):
             return
         predecessors = set(branching) or predecessors
@@ -149,7 +149,7 @@ class Charges:
         return name != ENTRY and set(self._blocks[name].predecessors) == {predecessor}
 
     def _likelihood(self, name: int, target: int) -> tuple[bool, int, int]:
-        """Return a sort key, which is higher for a target inside a loop and lower for an end."""
+        """Return a sort key, which is high for a target in a loop and low for a final block."""
         block: Block = self._blocks[target]
         stays = sum(name in body and target in body for body in self._loops.values())
         return bool(block.successors), stays, self._work[target].total

@@ -14,11 +14,11 @@ ENTRY = 0
 
 
 class Block(Struct):
-    """Instructions that are executed one after the other.
+    """A sequence of instructions that are executed in order.
 
-    `successors` is empty after RET and ABORT, and has one block otherwise. After a condition, it
-    has the block for true, then the block for false. After VARIANT_SWITCH, it has one block per
-    tag.
+    `successors` is empty after RET and ABORT. After a condition, `successors` contains the block
+    for true and the block for false. After VARIANT_SWITCH, `successors` contains one block per tag.
+    After other instructions, `successors` contains one block.
     """
 
     offsets: list[int]
@@ -53,8 +53,8 @@ class ControlFlowGraph:
         while changed:
             changed = False
             for name in self.order[1:]:
-                # Predecessors that jump back in a loop come later in the order. These predecessors
-                # have a dominator from the next iteration on.
+                # Predecessors that jump back in a loop are later in the order. These predecessors
+                # have a dominator only after the first iteration.
                 processed = [p for p in self.blocks[name].predecessors if p in dominators]
                 dominator = processed[0]
                 for other in processed[1:]:
@@ -67,7 +67,7 @@ class ControlFlowGraph:
     def loops(self, dominators: dict[int, int]) -> dict[int, set[int]]:
         """Return the natural loops.
 
-        The result maps each header to the blocks of its loop, with the header.
+        The result maps the header of each loop to all blocks of the loop, including the header.
         """
         loops: dict[int, set[int]] = {}
         for name, block in self.blocks.items():
@@ -77,9 +77,9 @@ class ControlFlowGraph:
         return loops
 
     def _collect(self, name: int, body: set[int]) -> None:
-        """Add `name` and all blocks with a path to it that avoids the header.
+        """Add `name` and all blocks with a path to `name` that avoids the header.
 
-        `body` has the header.
+        `body` already contains the header.
         """
         worklist = [name]
         while worklist:
@@ -90,7 +90,7 @@ class ControlFlowGraph:
 
 
 def dominates(name: int, other: int, dominators: dict[int, int]) -> bool:
-    """Return whether every path to `other` passes `name`."""
+    """Return whether every path to `other` passes through `name`."""
     while other != name:
         if other == ENTRY:
             return False
@@ -127,8 +127,8 @@ def _reachable(blocks: dict[int, Block]) -> dict[int, Block]:
     """Return the reachable blocks in reverse postorder, and set their predecessors."""
     finished: list[int] = []
     visited = {ENTRY}
-    # Visit successors from last to first, so that the first one (for a true condition) comes first
-    # in the result.
+    # Successors are visited from last to first, so that the first successor (for a true condition)
+    # is first in the result.
     path = [(ENTRY, iter(reversed(blocks[ENTRY].successors)))]
     while path:
         name, successors = path[-1]
@@ -147,7 +147,7 @@ def _reachable(blocks: dict[int, Block]) -> dict[int, Block]:
 
 
 def _merge(blocks: dict[int, Block]) -> dict[int, Block]:
-    """Append a block to its predecessor if it is the only successor and has no other predecessor.
+    """Merge a block into its only predecessor if the predecessor has no other successor.
 
     The offsets of a merged block need not be consecutive.
     """

@@ -11,9 +11,9 @@ from nexus_tools.sui.localnet.vm.translator.block import BlockTranslator, Instru
 from nexus_tools.sui.localnet.vm.translator.references import part_of
 from nexus_tools.sui.types.type_tag import StructTag
 
-# Resolves an operand index to a struct with the types of its fields.
+# A function that resolves an operand index to a struct with the types of its fields.
 _StructOf = Callable[[LoadedModule, int], tuple[StructTag, list[Type]]]
-# Resolves an operand index to an enum, the tag of a variant and the types of its fields.
+# A function that resolves an operand index to an enum, a variant's tag and the types of its fields.
 _VariantOf = Callable[[LoadedModule, int], tuple[StructTag, int, list[Type]]]
 
 
@@ -106,7 +106,7 @@ def _borrow_variant(
         enum, tag, types = resolve(block.frame.module, index)
         reference, target = block.pop_reference(mutable=mutable)
         if target != enum:
-            raise block.invalid(f"expected a reference to {enum}, got one to {target}")
+            raise block.invalid(f"expected a reference to {enum}, got a reference to {target}")
         block.charge(len(types), 0)
         value = block.name(reference.target)
         block.check(f"{value}.tag != {tag}", "variant_error(function, {offset})")
@@ -121,7 +121,7 @@ def _switch(block: BlockTranslator, table: int) -> None:
     reference, target = block.pop_reference()
     enum = block.frame.module.enum_at(block.frame.code.jump_tables[table].enum)
     if not isinstance(target, StructTag) or replace(target, type_params=()) != enum.tag:
-        raise block.invalid(f"expected a reference to {enum.tag}, got one to {target}")
+        raise block.invalid(f"expected a reference to {enum.tag}, got a reference to {target}")
     block.tag = f"{reference.target}.tag"
 
 

@@ -35,7 +35,7 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 
 
 class Callee(Struct, frozen=True):
-    """A called function. The linkage of the running code selects its package version.
+    """A called function. The linkage of the running code selects the version of its package.
 
     `parameters` and `returns` are the types that the caller expects.
     """
@@ -49,7 +49,7 @@ class Callee(Struct, frozen=True):
 
 
 class NewVector(Struct, frozen=True):
-    """A function that makes a vector of `element` from a list, depending on the type arguments."""
+    """A function that converts a list to a vector of `element`, by the type arguments."""
 
     element: Type
 
@@ -88,8 +88,8 @@ _BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
 #     IMM_BORROW_LOC 0, IMM_BORROW_FIELD 1, READ_REF    v0[1]
 #     MUT_BORROW_LOC 0, CALL f                          f(..., cell0, 0), and v0 is cell0[0].
 #
-# A reference to a field outlives the instruction, but it points into the list in `v0`. `v0` is not
-# assigned to as long as the reference exists. The following instructions consume a reference and
+# A reference to a field outlives the instruction, but it points into the list in `v0`. No code
+# assigns to `v0` while the reference exists. The following instructions consume a reference and
 # keep at most a reference to a part of its target.
 _USES = frozenset(
     {
@@ -138,7 +138,7 @@ class Frame:
         return f"cell{local}[0]" if local in self.cells else f"v{local}"
 
     def is_plain(self, local: int) -> bool:
-        """Return whether a local is a single Python variable, so neither a cell nor a reference."""
+        """Return whether a local is a single Python variable, and not a cell or a reference."""
         return local not in self.cells and not isinstance(self.locals[local], ReferenceType)
 
     def variables(self, local: int) -> list[str]:
@@ -165,7 +165,7 @@ class Frame:
         return self._names[key]
 
     def new_vector(self, element: Type) -> str:
-        """Return the name of the function that makes a vector of this element type."""
+        """Return the name of the function that creates a vector of this element type."""
         key = ("vector", element)
         if key not in self._names:
             self._names[key] = self._add("new_vector", NewVector(element))
@@ -179,14 +179,14 @@ class Frame:
         return self._names[key]
 
     def copier(self, type_: Type) -> str:
-        """Return the name of the function that copies values of the type and charges for it."""
+        """Return the name of the function that copies values of the type and charges for this."""
         key = ("copy", type_)
         if key not in self._names:
             self._names[key] = self._add("copy_of", CopyOf(type_))
         return self._names[key]
 
     def fixed_size(self, type_: Type) -> int | None:
-        """Return the size of all values of a type, or None if it varies or is unknown here."""
+        """Return the size of all values of a type, or None if the size varies or is unknown."""
         if isinstance(type_, Primitive):
             return scalar_bytes(type_)
         if isinstance(type_, ReferenceType):
@@ -233,7 +233,7 @@ def packed_size(text: str, type_: Type) -> str | None:
 
 
 def _escaping_borrows(instructions: tuple[Instruction, ...]) -> set[int]:
-    """Return the locals with a reference that outlives the instructions right after its borrow."""
+    """Return the locals with a reference that outlives the instructions right after the borrow."""
     escaping = set()
     following = [*(instruction.opcode for instruction in instructions), None, None]
     for offset, instruction in enumerate(instructions):

@@ -1,9 +1,10 @@
-"""The translators of all instructions, and the charges for what each instruction pushes.
+"""The translators of all instructions, and the charges for the values that they push.
 
-For each instruction, `PUSHES` has the number of pushed values and of their bytes. If a charge
-depends on the operand or on a value, the translator of the instruction adds it. Bytes are counted
-as in Sui's meter and are not real sizes. A result of a calculation has 1 byte, and a new struct has
-2. A reference, a moved value and a new vector have 8 each. Source: `sui-adapter/src/gas_meter.rs`.
+For each instruction, `PUSHES` contains the number of pushed values and the number of their bytes.
+If a charge depends on the operand or on a value, the translator of the instruction adds the charge.
+Bytes are counted as in Sui's meter and are not real sizes. A result of a calculation has 1 byte,
+and a new struct has 2 bytes. A reference, a moved value and a new vector have 8 bytes each. Source:
+`sui-adapter/src/gas_meter.rs`.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The Python functions by which translated code calls native functions.
+"""The Python functions that translated code uses to call native functions.
 
 These Python functions charge for the call and for its results, and convert exceptions of native
 functions to errors of the VM.
@@ -74,7 +74,7 @@ def _priced(function: Function, native: PricedNative) -> _Body:
 def _hash(function: Function, native: HashNative) -> _Body:
     digest = Work(size=CONTAINER_BYTES + native.initial.digest_size)
     charging, constants = _charging(function, native, _work(function) + digest)
-    # An addition converts bytes to a bytearray faster than a call does.
+    # Adding bytes to an empty bytearray is faster than calling `bytearray`.
     symbols = {"initial": native.initial.copy, "empty": bytearray()}
     [message] = _targets(function)
     hashing = ["state = initial()", f"state.update({message})", "return empty + state.digest()"]
@@ -103,7 +103,7 @@ def _counting(work: Work) -> list[str]:
 def _charging(function: Function, native: PricedNative | HashNative, work: Work) -> _Body:
     """Return the lines that charge for a native call.
 
-    If the cost counts as instructions, use one step.
+    If the cost counts as instructions, a single statement charges the cost.
     """
     constants: dict[str, Symbol] = {"charge": Constant(native.charge)}
     if isinstance(native.cost, int):
@@ -130,8 +130,8 @@ def _charging(function: Function, native: PricedNative | HashNative, work: Work)
 def _prices(cost: Callable[[int], int], work: Work) -> list[float]:
     """Return the small amounts to subtract from the meter, by the length of the argument."""
     base, unit = work.left, Work(1).left
-    # A longer argument never costs less, so this stops at the first large cost. A call of `charge`
-    # charges larger costs.
+    # The cost never decreases with the length of the argument, so the list ends before the first
+    # large cost. Large costs are charged by a call of `charge`.
     costs = takewhile(lambda units: units < LARGE, map(cost, range(LARGE)))
     return [base + unit * units for units in costs]
 
@@ -148,7 +148,7 @@ def _targets(function: Function) -> list[str]:
 
 
 def _calling(function: Function, arguments: list[str], *, objects: bool) -> _Body:
-    """Return the lines that call the implementation, charge for its results, and return them.
+    """Return the lines that call the implementation, and charge for and return its results.
 
     If `objects` is set, the implementation returns a reference as a `Reference`. If `objects` is
     not set, the implementation returns a container and a key.

@@ -9,7 +9,7 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 
 
 def copy_of(type_: Type, text: str) -> str:
-    """Return the Python expression for a deep copy that is not charged."""
+    """Return the Python expression for a deep copy, without charging for the copy."""
     if isinstance(type_, Primitive):
         return text
     # Integers, booleans and addresses are immutable in Python, so two vectors may share them.
@@ -77,7 +77,8 @@ def _borrow_local(block: BlockTranslator, local: int, *, mutable: bool) -> None:
 def _load_constant(block: BlockTranslator, index: int) -> None:
     frame = block.frame
     constant = frame.module.compiled.constants[index]
-    # Like `charge_ld_const`, this charges a constant's BCS bytes, not the size of its value.
+    # Like `charge_ld_const`, this statement charges the BCS bytes of a constant and not the size of
+    # its value.
     block.charge(0, len(constant.data))
     type_, value = frame.module.constant(index)
     if isinstance(type_, Primitive) and type_ is not Primitive.ADDRESS:
@@ -126,7 +127,7 @@ def _write(block: BlockTranslator, _: object) -> None:
     value = block.expect(block.pop(), target)
     block.charge_value(target, value.text)
     block.settle()
-    # Without a key, the statement assigns to the local itself.
+    # If the reference has no key, the statement assigns to the local itself.
     for local in reference.locals if reference.key is None else ():
         block.settle_local(local)
     block.line(f"{reference.target} = {value.text}")
@@ -157,7 +158,7 @@ def _push_field(
 ) -> None:
     reference, target = block.pop_reference(mutable=mutable)
     if target != tag:
-        raise block.invalid(f"expected a reference to {tag}, got one to {target}")
+        raise block.invalid(f"expected a reference to {tag}, got a reference to {target}")
     field_type = block.frame.module.struct_at(struct).field_types()[field]
     type_ = ReferenceType(substitute(field_type, tag.type_params), mutable)
     block.push(part_of(reference, type_, reference.target, str(field)))

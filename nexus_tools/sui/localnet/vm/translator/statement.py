@@ -11,7 +11,7 @@ INDENT = "    "
 
 
 class Line(Struct, frozen=True):
-    """A statement of one line. Execution continues with the statement after it.
+    """A statement of one line. Execution continues with the next statement.
 
     If the statement calls a Move function, `call` is the offset of the call instruction. `note`
     becomes a comment in the source that users see.
@@ -40,7 +40,7 @@ class If(Struct, frozen=True):
 class Loop(Struct, frozen=True):
     """A `while True` loop.
 
-    `is_left` tells whether a `break` leads to the statement after the loop.
+    `is_left` is true if a `break` leads to the statement after the loop.
     """
 
     body: "Statements"
@@ -54,8 +54,8 @@ Statements = Sequence[Statement]
 class BlockBody(Struct, frozen=True):
     """A translated block: its work, its lines, and the expression that selects its successor.
 
-    The expression is `condition`, or `tag` for VARIANT_SWITCH. Both are None if the block has at
-    most one successor.
+    The expression is `condition`, or `tag` for VARIANT_SWITCH. Both attributes are None if the
+    block has at most one successor.
     """
 
     work: Work
@@ -77,7 +77,7 @@ def falls_through(statements: Statements) -> bool:
 
 
 def branch(condition: str, then: Statements, otherwise: Statements) -> list[Statement]:
-    """Return statements for an `if`, with as little nesting as its branches allow."""
+    """Return statements for an `if`, with the least nesting that its branches allow."""
     if not falls_through(then):
         return [If(condition, then), *otherwise]
     if not falls_through(otherwise):

@@ -1,14 +1,14 @@
 """The conversion of a control flow graph to structured statements.
 
-Code that a compiler made from `if`, `while` and `loop` becomes `if` and `while True` again. A block
-is placed at the end of the only block that leads to it. A join is placed after the branches that
-meet in it, and a loop is placed at its entry. These rules fail for a jump out of two loops, for two
-entries into a loop, and for too much nesting. In these cases, the target becomes a *label*: a
-branch of an outer `while True` that the variable `label` selects. Then all blocks are placed again
-with the labels found so far. The attempts end because a label cannot fail again, and after some
-attempts all joins become labels.
+Code that a compiler generated from `if`, `while` and `loop` becomes `if` and `while True` again. A
+block with a single predecessor is placed at the end of the predecessor. A join is placed after the
+branches that meet in it, and a loop is placed at its entry. These rules fail for a jump out of two
+loops, for two entries into a loop, and for too much nesting. In these cases, the target becomes a
+*label*: a branch of an outer `while True` that the variable `label` selects. After each attempt,
+all blocks are placed again with the labels found so far. The attempts terminate because a label
+cannot fail again, and after some attempts all joins become labels.
 
-An example with block offsets: `while (a) { if (b) break; c }; d` is the graph 0 -> 2 or 9, 2 -> 9
+For example, with block offsets, `while (a) { if (b) break; c }; d` is the graph 0 -> 2 or 9, 2 -> 9
 or 5, 5 -> 0. The loop has the header 0 and the body 0, 2, 5. Both exits lead to 9, so 9 is the
 *follow* of the loop, the block to which a `break` leads:
 
@@ -63,7 +63,7 @@ class _Loop(Struct, frozen=True):
 
 
 class _Place(Struct, frozen=True):
-    """The position of a block: the block after it in the source text, and the loops around it."""
+    """The position of a block: the next block in the source text, and the surrounding loops."""
 
     follow: int | None = None
     loop: _Loop | None = None
@@ -104,10 +104,10 @@ class _Structure:
         self.charges = Charges(graph, work, self.loops, has_calls=has_calls)
 
     def _find_merges(self) -> dict[int, list[int]]:
-        """Return the joins to place after each block, which is their immediate dominator."""
+        """Return the joins to place after each block, which is the joins' immediate dominator."""
         merges: dict[int, list[int]] = {}
         for name in self.graph.order:
-            # A jump back from inside a loop to its header does not count as another entry.
+            # A jump back from inside a loop to its header is not counted as another entry.
             loop = self.loops.get(name, set())
             entering = [p for p in self.graph.blocks[name].predecessors if p not in loop]
             if len(entering) > 1 and name in self.dominators:
@@ -160,14 +160,14 @@ class _Structure:
             for merge in self.merges.get(name, ())
             if merge not in self.labels and merge not in self.claimed
         ]
-        # In the text, the first join follows the branches, each join follows the one before it, and
-        # the block's own follow comes last. A branch that has to skip one of these follows cannot
-        # fall through. `_go` detects this and makes the target a label.
+        # In the text, the first join follows the branches, and each further join follows the
+        # previous join. The last of these blocks is the block's own follow. A branch that must skip
+        # one of these blocks cannot fall through. `_go` detects this and makes the target a label.
         follows = [*merges, place.follow]
         statements = self._enter(name)
         statements += self._leave(name, replace(place, follow=follows[0]))
         for merge, follow in zip(merges, follows[1:], strict=True):
-            if merge in self.placed:  # a branch has already placed it inside itself
+            if merge in self.placed:  # a branch already contains the join
                 self.failed.add(merge)
             else:
                 statements += self._place(merge, replace(place.inner(), follow=follow))
@@ -210,7 +210,7 @@ class _Structure:
         """Return the statements that lead from the end of a block to another block.
 
         The list is empty if the target is next in the source text. If another block leads to the
-        target, the list is a jump. If not, it has the statements of the target.
+        target, the list is a jump. Otherwise, it contains the statements of the target.
         """
         if target == place.follow:
             return []
@@ -239,16 +239,16 @@ class _Structure:
         """Return a jump to a label, which goes through the outer `while True`.
 
         `break` and `continue` affect only one loop. A nested loop cannot reach the outer `while
-        True`, so the loops around the jump have to become labels too.
+        True`, so the loops around the jump must also become labels.
         """
         self.failed.update(place.structured)
         leave = "continue" if place.loop is None else "break"
         return [Line(f"label = {target}"), Exit(leave)]
 
     def _choose_follow(self, header: int) -> int | None:
-        """Return the block to place after a loop: the target of most exits.
+        """Return the block to place after a loop, which is the target of most exits.
 
-        Return None without exits.
+        Return None if the loop has no exits.
         """
         body = self.loops[header]
         exits: dict[int, int] = {}
@@ -259,8 +259,8 @@ class _Structure:
                         exits[candidate] = exits.get(candidate, 0) + 1
         if not exits:
             return None
-        # If targets have equally many exits, prefer a successor of the header, as in `while`, and
-        # then the last block.
+        # If several targets have the same number of exits, prefer a successor of the header, as in
+        # `while`, and then the last block.
         successors = self.graph.blocks[header].successors
         rank = self.graph.rank
         follow = max(exits, key=lambda name: (exits[name], name in successors, rank[name]))
@@ -270,8 +270,9 @@ class _Structure:
     def _exit_candidates(self, header: int, target: int) -> Iterator[int]:
         """Yield an exit's target and its only successor, if they can follow the loop.
 
-        In `loop { if (a) { x; break }; if (b) { y; break } }; z` the targets are x and y, and both
-        lead to z. x and y can stand inside the loop, before a `break`.
+        For example, in `loop { if (a) { x; break }; if (b) { y; break } }; z`, the targets are x
+        and y, and both lead to z. The blocks x and y can be placed inside the loop, before a
+        `break`.
         """
         successors = self.graph.blocks[target].successors
         if target not in self.labels and (successors or self._is_join(target)):
@@ -295,7 +296,7 @@ class _Structure:
 
 
 def _dispatch(branches: list[tuple[int, list[Statement]]]) -> list[Statement]:
-    """Return `if` statements that select a branch by `label`. Many labels use a binary search."""
+    """Return `if` statements that select a branch by `label`, with a binary search if needed."""
     if len(branches) > _LINEAR_DISPATCH_MAX:
         middle = len(branches) // 2
         condition = f"label < {branches[middle][0]}"

@@ -1,7 +1,7 @@
 """The translation of a function's bytecode to Python code.
 
-The code object depends neither on type arguments nor on the linkage of the running code. Code reads
-the values that do depend on them through symbols, which are global names of the Python function.
+The code object does not depend on type arguments or on the linkage of the running code. The code
+reads values that depend on them through symbols, which are global names of the Python function.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,8 +23,9 @@ from nexus_tools.sui.localnet.vm.translator.structure import structure
 class Translation(Struct, frozen=True):
     """A translated function: its Python lines, its code object, and its global names.
 
-    `packed` has each type of which the function makes values, with the offset of the instruction.
-    `calls` maps the numbers of lines that call a function to the offsets of the instructions.
+    `packed` contains each type whose values the function creates, with the offset of the
+    instruction. `calls` maps the number of each line that calls a function to the offset of the
+    instruction.
     """
 
     lines: Sequence[SourceLine]
@@ -38,7 +39,8 @@ class Translation(Struct, frozen=True):
         """The Python code, with instructions and charges in comments.
 
         A statement may cover several instructions. The comment of a statement names the last of its
-        instructions, because the earlier ones only pushed an expression onto the operand stack.
+        instructions, because the earlier instructions only pushed an expression onto the operand
+        stack.
         """
         return "".join([f"{line}\n" for line in self.lines])
 
@@ -77,7 +79,7 @@ def _translate_block(frame: Frame, code: Code, block: Block) -> BlockBody:
 
 def header(function: Function) -> str:
     """Return the first line of a Python function."""
-    # With the module's name as a prefix, the name is never a Python keyword.
+    # Because the module's name is the prefix, the name is never a Python keyword.
     return f"def {function.module.name}__{function.name}({', '.join(_parameters(function))}):"
 
 

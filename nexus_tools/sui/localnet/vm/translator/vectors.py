@@ -51,7 +51,7 @@ def _pop_vector(block: BlockTranslator, signature: int, *, mutable: bool) -> tup
     vector, element = _vector(block, signature)
     reference, target = block.pop_reference(mutable=mutable)
     if target != vector:
-        raise block.invalid(f"expected a reference to {vector}, got one to {target}")
+        raise block.invalid(f"expected a reference to {vector}, got a reference to {target}")
     return reference, element
 
 
@@ -103,14 +103,14 @@ def _borrow(block: BlockTranslator, signature: int, *, mutable: bool) -> None:
     vector = block.name(reference.target)
     key = block.name(index.text)
     _check(block, f"{key} >= len({vector})", _SubStatus.INDEX_OUT_OF_BOUNDS)
-    # The code checks the index now and uses it later, together with the reference. This is safe,
+    # The code checks the index here but uses it later, together with the reference. This is safe,
     # because no instruction can shorten a vector while one of its elements has references.
     part = part_of(reference, ReferenceType(element, mutable), vector, key)
     block.push(replace(part, locals=_mentioned(vector, reference) | _mentioned(key, index)))
 
 
 def _mentioned(name: str, operand: Operand) -> frozenset[int]:
-    """Return the locals in an operand, or none if its value was assigned to a new name."""
+    """Return the locals in an operand, or an empty set if its value has a new name."""
     return operand.locals if name in (operand.text, operand.target) else frozenset()
 
 

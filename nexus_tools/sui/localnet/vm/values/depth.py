@@ -1,9 +1,9 @@
 """The nesting depth of values, by type.
 
 A value is at most 128 levels deep. The depth of a datatype is a formula of the depths of its type
-arguments. So the formula is computed once per definition, and the computation detects a datatype
-that contains itself. For `struct Pair<A, B> { a: A, b: vector<B> }`, the depth is the maximum of A
-+ 1 and B + 2. A `Pair<u8, u8>` has the depth 3, and a `Pair<u8, Pair<u8, u8>>` has the depth 5.
+arguments. The formula is computed once per definition, and the computation detects a datatype that
+contains itself. For `struct Pair<A, B> { a: A, b: vector<B> }`, the depth is the maximum of A + 1
+and B + 2. A `Pair<u8, u8>` has the depth 3, and a `Pair<u8, Pair<u8, u8>>` has the depth 5.
 
 Source: `DepthFormula` in `move-vm-types/src/loaded_data/runtime_types.rs`.
 """
@@ -25,7 +25,7 @@ class DepthFormula(Struct, frozen=True):
     offsets: dict[int, int] = field(default_factory=dict)
 
     def deeper(self, levels: int) -> "DepthFormula":
-        """Return the formula of a value that contains this value some `levels` below itself."""
+        """Return the formula of a value that contains this value at the given number of levels."""
         offsets = {index: offset + levels for index, offset in self.offsets.items()}
         return DepthFormula(self.constant + levels, offsets)
 
@@ -74,8 +74,8 @@ class ValueDepth:
             return cached
         if self._nesting == VALUE_DEPTH_MAX:
             raise PrimitiveError(ErrorKind.VM_MAX_VALUE_DEPTH_REACHED, None, None)
-        # None marks a formula that is being computed. Reaching it again means that the datatype
-        # contains itself.
+        # None marks a formula that is being computed. If the computation reaches the same formula
+        # again, the datatype contains itself.
         self._formulas[definition.tag] = None
         self._nesting += 1
         try:

@@ -42,8 +42,8 @@ class Codecs:
     """A cache of codecs by type.
 
     `datatype` returns the definition of a struct or an enum. `check` raises if a type cannot have
-    values. `check` runs before a codec is built, because the build for a recursive type would not
-    end.
+    values. `check` runs before a codec is built, because building a codec for a recursive type
+    would not terminate.
     """
 
     def __init__(
@@ -94,8 +94,8 @@ class Codecs:
 def _read_bytes(data: bytes, position: int) -> tuple[bytearray, int]:
     size, position = read_uleb128(data, position)
     end = position + size
-    # A Python slice would silently be shorter. `Codec` reports an IndexError as data that end too
-    # early, because reading a single byte after the end also raises IndexError.
+    # A Python slice would be silently truncated. `Codec` reports an IndexError as truncated data,
+    # because reading a single byte after the end also raises IndexError.
     if end > len(data):
         raise IndexError
     return bytearray(data[position:end]), end

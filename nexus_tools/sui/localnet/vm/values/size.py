@@ -1,10 +1,10 @@
 """The sizes of values on the operand stack, and functions that copy values and charge by size.
 
-The size is neither the number of bytes in memory nor in BCS. An integer of up to 64 bits or a
+The size differs from the number of bytes in memory and in BCS. An integer of up to 64 bits or a
 boolean has the size 8. A struct, enum value or vector adds 2 to the size of its contents. In a
-*packed* vector, elements have their real size, such as 1 for a u8. Vectors of integers, booleans
-and addresses are packed. A struct of a u8 and a vector of three u64 has the size 2 + 8 + (2 + 3 *
-8) = 36. Source: `abstract_memory_size` in `move-vm-types/src/views.rs`, with
+*packed* vector, each element has its real size, for example 1 for a u8. Vectors of integers,
+booleans and addresses are packed. For example, a struct of a u8 and a vector of three u64 has the
+size 2 + 8 + (2 + 3 * 8) = 36. Source: `abstract_memory_size` in `move-vm-types/src/views.rs`, with
 `fine_grained_value_size`.
 """
 
@@ -77,8 +77,7 @@ class ValueSize:
     def _of(self, type_: Type) -> int | Sizer:
         sizer = self._sizers.get(type_)
         if sizer is None:
-            # Other code rejects a type that contains itself. The entry here only ends the
-            # recursion.
+            # Other code rejects a type that contains itself. This entry only stops the recursion.
             self._sizers[type_] = CONTAINER_BYTES
             sizer = self._sizers[type_] = self._make(type_)
         return sizer
@@ -111,7 +110,7 @@ class ValueSize:
 
 
 def _fields(sizers: list[int | Sizer]) -> int | Sizer:
-    """Return the size of a list of fields, or its sizer. Fixed sizes are summed in advance."""
+    """Return the size or the sizer of a list of fields. Fixed sizes are added up in advance."""
     fixed_total = CONTAINER_BYTES + sum([sizer for sizer in sizers if isinstance(sizer, int)])
     others = [(index, sizer) for index, sizer in enumerate(sizers) if not isinstance(sizer, int)]
     if not others:

@@ -14,7 +14,7 @@ A struct without fields has the field `dummy_field: bool` that the Move compiler
 
 A coin is `struct Coin { id: UID { id: ID { bytes: address } }, balance: Balance { value: u64 } }`.
 A coin of 5 MIST is `[[[b"..."]], [5]]`, and `&mut coin.balance.value` is `Reference(coin[1], 0)`.
-No two values share a container, so a write through a reference changes only one value.
+Different values never share a container, so a write through a reference changes only one value.
 """
 
 from typing import Any

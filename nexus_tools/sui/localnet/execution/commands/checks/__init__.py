@@ -33,8 +33,9 @@ def check_commands(
         CommandFailed: a command violates a rule.
     """
     # The order matters. References end with their last uses, so `move_references` comes before the
-    # check of memory safety. This check marks arguments that copy a borrowed value. Then
-    # `move_at_last_uses` lets each last use move its value, except borrows and marked copies.
+    # check of memory safety. The check of memory safety marks arguments that copy a borrowed value.
+    # After that, `move_at_last_uses` lets each last use move its value, except borrows and marked
+    # copies.
     last = last_uses(commands)
     move_references(last)
     check_inputs(context, typer, commands)

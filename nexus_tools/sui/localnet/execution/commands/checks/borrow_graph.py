@@ -11,8 +11,8 @@ that a function returns may point anywhere inside its arguments (`.*`). For exam
     2  record::set(a, 7)                   without 1: nothing extends a, so a may be passed
 
 The graph does not distinguish locations inside T, because it does not know the entries of a and b.
-So any two `.*` may be the same location. Source: `move-regex-borrow-graph`, with slots as labels.
-Only slots have labels, so a path from a reference is empty or `.*`.
+So any two paths `.*` may lead to the same location. Source: `move-regex-borrow-graph`, with slots
+as labels. Only slots have labels, so a path from a reference is empty or `.*`.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -24,7 +24,7 @@ Place = Hashable
 
 
 class Path(Enum):
-    """The path from a reference to its extension, which is its location or anywhere inside it."""
+    """The path from a reference to its extension: the same location, or anywhere inside it."""
 
     SAME = ""
     INSIDE = ".*"
@@ -88,8 +88,8 @@ class BorrowGraph:
         """
         references = [self._new(is_mutable) for is_mutable in mutable]
         # The Move verifier ensures that a function does not return two references to one value if
-        # one of them is mutable. So returned references do not extend each other, although all
-        # derive from the sources.
+        # one of them is mutable. So returned references do not extend each other, although all of
+        # them derive from the sources.
         distinct = frozenset(references)
         distinct_mutable = frozenset(reference for reference in references if reference.mutable)
         for new in references:
@@ -155,7 +155,7 @@ def _number(reference: BorrowedReference) -> int:
 
 
 def first_conflict(references: Iterable[BorrowedReference]) -> BorrowedReference | None:
-    """Return the first of these references that a call may not receive together with the others.
+    """Return the first reference that conflicts with another reference passed to the same call.
 
     None of the other passed references, and no reference into its target, may extend a mutable
     reference. Return None if the references do not conflict.

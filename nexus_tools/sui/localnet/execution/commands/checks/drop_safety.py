@@ -33,7 +33,7 @@ def last_uses(commands: Sequence[TypedCommand]) -> list[TypedArgument]:
 
 
 def move_references(last: Iterable[TypedArgument]) -> None:
-    """End each returned reference with its last use."""
+    """Let the last use of each returned reference move the reference, which ends its lifetime."""
     for argument in last:
         if argument.slot.reference is not None:
             argument.moves = True

@@ -1,11 +1,11 @@
-"""The check of which functions a transaction may call and with which arguments.
+"""The check that a transaction may call its functions with their arguments.
 
 A transaction may call public functions and non-public `entry` functions. The author of a non-public
-entry function relies on a direct call: its arguments must not force later commands to run. So the
-values that a command uses form a *clique* together with its results, from this command on. A clique
-is *hot* while it contains a hot potato, which is a value that can neither be dropped nor stored. A
-clique is hot forever after one of its commands consumed a shared object. A non-public entry
-function accepts no argument from a hot clique. For example:
+entry function relies on a direct call: its arguments must not force later commands to run. So after
+each command, the values that it uses and its results belong to the same *clique*. A clique is *hot*
+while it contains a hot potato, which is a value that can neither be dropped nor stored. A clique is
+hot forever after one of its commands consumed a shared object. A non-public entry function accepts
+no argument from a hot clique. For example:
 
     0  (coin, receipt) = loan::borrow(pool)    a receipt is a hot potato: {pool, coin, receipt} hot
     1  game::play(coin)                        entry, not public: refused, because the game would
@@ -70,7 +70,7 @@ def _is_private_generic(function: Function) -> bool:
     return is_internal(function.module.address, function.module.name, function.name)
 
 
-# --- Their arguments
+# --- Arguments of non-public entry functions
 
 
 class Cliques:
@@ -89,7 +89,7 @@ class Cliques:
         return len(self._parent) - 1
 
     def merge(self, cliques: Iterable[int]) -> int:
-        """Merge cliques and return the merged clique, or a new one if there are none."""
+        """Merge cliques and return the merged clique, or a new clique if `cliques` is empty."""
         roots = {self._root(clique) for clique in cliques}
         if not roots:
             return self.new()
@@ -146,8 +146,8 @@ class _EntryArguments:
             self._refuse_hot(arguments, cliques)
         clique = self._cliques.merge(cliques)
         if any(self._takes_shared_object(argument) for argument in arguments):
-            # The vector only holds the shared objects. The command that takes the vector consumes
-            # the objects.
+            # The vector only contains the shared objects. The command that consumes the vector
+            # consumes the objects.
             if isinstance(command.command, MakeMoveVec):
                 self._vectors_of_shared.update(command.results)
             else:
@@ -180,7 +180,7 @@ class _EntryArguments:
 
 
 def _is_input(slot: ValueSlot) -> bool:
-    """Return whether a slot holds an input object or the gas coin, and not a result.
+    """Return whether the value of a slot is an input object or the gas coin, and not a result.
 
     Input objects without `store` would otherwise count as hot potatoes.
     """

@@ -92,7 +92,7 @@ def _check_object(argument: TypedArgument, input_object: InputObject) -> None:
 
 
 def _check_gas_coin(command: TypedCommand) -> None:
-    """Refuse an argument that moves the gas coin. Only `TransferObjects` may move it."""
+    """Refuse an argument that moves the gas coin. Only `TransferObjects` may move the coin."""
     for argument in command.arguments:
         if argument.slot.is_gas_coin and argument.moves:
             raise argument_failed(argument.index, ArgumentErrorKind.INVALID_GAS_COIN_USAGE)

@@ -66,9 +66,9 @@ class _MemorySafety:
     def _is_without_conflict(self, command: TypedCommand) -> bool:
         """Return whether references of a command cannot conflict, so that the graph is not needed.
 
-        The result is True for nearly all commands: no reference is live, the command does not
-        return a reference, and all its arguments use different slots. Then the references that the
-        command itself borrows cannot conflict.
+        The result is True if no reference is live, the command does not return a reference, and all
+        its arguments use different slots. This is the case for nearly all commands. In this case,
+        the references that the command itself borrows cannot conflict.
         """
         if self._references or any(slot.reference is not None for slot in command.results):
             return False

@@ -1,9 +1,8 @@
 """Declarations of test-only and source-only framework items, which bytecode does not contain.
 
-Each module has a Move file in `std`, `sui` or `sui_system`. If it has test-only macros, it also has
+Each module has a Move file in `std`, `sui` or `sui_system`. A module with test-only macros also has
 a file in `macros`. A function without a body is native and implemented in
-`nexus_tools.sui.localnet.move_test.natives`. All names are as in the documentation of the
-framework.
+`nexus_tools.sui.localnet.move_test.natives`. All names are from the documentation of the framework.
 """
 
 from collections.abc import Mapping
