@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_demo_runs_completely(tmp_path):
     done = subprocess.run(

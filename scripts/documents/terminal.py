@@ -54,7 +54,7 @@ class Terminal:
     def shell(
         cls, folder: Path, environment: Mapping[str, str], *, watched: bool = False
     ) -> "Terminal":
-        """Start a shell in a folder. If it is `watched`, programs write to a terminal."""
+        """Start a shell in a folder. With `watched`, its programs have a terminal as stdout."""
         terminal = cls(*SHELL, folder=folder, environment=environment, watched=watched)
         terminal._write("trap : INT\n")
         return terminal

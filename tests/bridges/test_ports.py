@@ -95,6 +95,7 @@ def argument_schemas(draw):
     return root
 
 
+@pytest.mark.long
 @settings(DRAWN, max_examples=150)
 @given(data=st.data())
 def test_ports_are_accepted_exactly_when_the_foreign_schema_accepts_the_arguments(data):

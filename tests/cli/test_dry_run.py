@@ -117,6 +117,7 @@ INPUT = ("--input", '{"a": 1, "b": 2}')
 PROPOSE = ("package", "upgrade", "propose", "--sources", "https://code.example.com")
 
 
+@pytest.mark.long
 def test_dry_run_changes_nothing_in_any_command(
     owner, new_home, chain, server, files, release, tmp_path
 ):

@@ -8,6 +8,7 @@ from collections import Counter
 from contextlib import AsyncExitStack, suppress
 from random import Random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -394,6 +395,7 @@ async def play(chain, define, steps, done):
         done["a transaction that failed"] += sum(client.failures for client in clients)
 
 
+@pytest.mark.long
 def test_all_operations_conserve_funds_and_objects(chain, define):
     done = Counter()
     snapshot = chain.net.snapshot()

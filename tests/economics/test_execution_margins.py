@@ -27,6 +27,7 @@ def steps():
     return economics.measure_executions(min(PROTOCOLS))
 
 
+@pytest.mark.long
 def test_each_transaction_is_measured(steps):
     closings = {SETTLE, SETTLE_LAST, FAIL, REWRITE, EFFORT}
     assert {*steps} == closings | {BEGIN, REQUEST, REFUSE, TRIGGER, TRIGGER_TWO, COLLECT}

@@ -77,6 +77,7 @@ def wired_value(ports, *more):
 # --- Failing
 
 
+@pytest.mark.long
 @priced(500, 1_000, 5_000)
 async def test_leader_does_not_lose_by_failing_attempts(begun):
     for attempts in (1, 2):
@@ -87,6 +88,7 @@ async def test_leader_does_not_lose_by_failing_attempts(begun):
             assert execution.gained_mist[-1] > 0
 
 
+@pytest.mark.long
 @priced(500, 1_000, 5_000)
 async def test_leader_does_not_lose_by_failing_vertices_with_many_ports(begun):
     kept = edge("wide._err_eval.detail", "thin.i")

@@ -18,6 +18,7 @@ def economy(request):
     return asyncio.run(economics.measure(request.param))
 
 
+@pytest.mark.long
 def test_settling_pays_more_than_failing_and_failing_at_least_as_much_as_silence(economy):
     assert [*economics.broken_rules(economy)] == []
 

@@ -138,6 +138,7 @@ async def make_others_refuse(market, count):
                 await market.call(tool, leader, 9, refusal, by=party, closer="leader")
 
 
+@pytest.mark.long
 async def test_leader_cannot_make_others_refuse_by_many_tools(market, parties, told):
     """Each tool is one vote, however many requesters call it. Five of them lock 5 SUI."""
     async with parties.round() as played:

@@ -109,6 +109,7 @@ async def test_publisher_cannot_prevent_owners_from_leaving_before_an_upgrade(
     assert (await parties.tools().get(tool.fqn)).collateral.is_claimed
 
 
+@pytest.mark.long
 async def test_publisher_cannot_lock_in_inactive_owners_by_its_own_version(
     parties, upgrades, next_package, tool, active_leader, attack
 ):
@@ -196,6 +197,7 @@ async def test_next_version_cannot_close_by_other_rules(
     assert played["leader"] > 2_000_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 async def test_publisher_and_admin_cannot_keep_collateral_by_any_order_of_actions(
     parties, upgrades, next_package, tool, active_leader, attack, seed

@@ -135,6 +135,7 @@ async def test_publisher_cannot_publish_a_step_above_the_gas_limit(stage, story)
         await stage.publish(flow)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("outcome", [answer(), Failure(FailureReason.UNREACHABLE, "")])
 @pytest.mark.parametrize("count", [1, 4, 16, 32])
 async def test_leader_that_does_not_advance_earns_less(stage, count, outcome):

@@ -288,6 +288,7 @@ KEYS = {
 }
 
 
+@pytest.mark.long
 async def test_execution_conserves_money(world):
     for story in stories(world):
         try:

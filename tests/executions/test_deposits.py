@@ -36,6 +36,7 @@ async def run_and_measure(carrier, document, seed):
     return execution
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [grown, strewn])
 async def test_command_is_refunded_for_the_bytes_it_stores(carrier, make):
     documents = (make(seed) for seed in range(100))

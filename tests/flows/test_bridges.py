@@ -88,6 +88,7 @@ async def test_bridged_tool_is_invoked_through_the_chain(
     assert {port: ports[port] for port in expected} == expected
 
 
+@pytest.mark.long
 async def test_bridged_tool_settles_with_its_error(bridge_and_register, requester, stage, leader):
     registry = await bridge_and_register(EXAMPLES / "mcp", "xyz.flows.failing")
     record = await registry.get(ToolFqn.parse("xyz.flows.failing.units.convert@1"))

@@ -101,6 +101,7 @@ def test_finding_is_saved_under_the_name_of_its_target(tmp_path):
     assert path.read_bytes() == b"abc"
 
 
+@pytest.mark.long
 def test_run_reports_its_work_and_reuses_saved_inputs(tmp_path):
     ended = fuzz("bcs", "reader", "--seconds", 1, "--seed", 5)
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -109,6 +109,7 @@ async def assert_settled_once(world, ids):
     assert await world.closings(len(ids)) == dict.fromkeys(ids, 1)
 
 
+@pytest.mark.long
 async def test_leader_killed_during_calls_retries_and_settles_once(world, counting):
     app, registered = counting
     identity = await world.new_leader()
@@ -140,6 +141,7 @@ async def test_leader_killed_during_settling_settles_the_rest_once(world, counti
             await assert_settled_once(world, ids)
 
 
+@pytest.mark.long
 async def test_leader_without_its_journal_settles_nothing_twice(world, counting):
     _, registered = counting
     identity = await world.new_leader()

@@ -146,6 +146,7 @@ async def test_dry_run_publishes_nothing(owner, chain, twice):
 # --- Several transactions
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("added")
 async def test_largest_workflow_needs_at_most_four_transactions(workflows):
     largest = ladder(2_048)
@@ -162,6 +163,7 @@ def interrupt(_done, _total):
     raise InterruptedHereError
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("added")
 async def test_publish_resumes_after_interruption(workflows, owner, chain, user):
     large = ladder(1_200)

@@ -77,6 +77,7 @@ def test_plugin_imports_nothing_of_the_network_until_it_is_used():
     ]
 
 
+@pytest.mark.long
 def test_localnet_starts_with_the_first_test_that_uses_it(run, project):
     project("""
         import sys
@@ -108,6 +109,7 @@ def test_project_fixture_overrides_the_plugin_fixture(run, project):
 # --- Fresh states
 
 
+@pytest.mark.long
 def test_state_is_reverted_for_each_test_even_after_a_failure(run, project):
     project("""
         import pytest
@@ -131,6 +133,7 @@ def test_state_is_reverted_for_each_test_even_after_a_failure(run, project):
     run().assert_outcomes(passed=2, failed=2)
 
 
+@pytest.mark.long
 def test_clock_is_reverted_with_the_state(run, project):
     project("""
         import time
@@ -201,6 +204,7 @@ def test_state_of_a_module_fixture_remains_for_later_tests(run, project):
 # --- Wallets and clients
 
 
+@pytest.mark.long
 def test_wallets_have_sui_and_the_same_keys_in_each_test(run, project):
     project("""
         import pytest
@@ -234,6 +238,7 @@ TRANSFER = """
 """
 
 
+@pytest.mark.long
 def test_async_tests_use_clients_in_their_own_loop_under_anyio(run, project):
     project(f"""
     import asyncio
@@ -414,6 +419,7 @@ REGISTER = """
 """
 
 
+@pytest.mark.long
 def test_registry_is_published_once_and_empty_in_each_test(run, project):
     project(f"""
     import pytest

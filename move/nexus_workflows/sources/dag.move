@@ -798,7 +798,7 @@ fun check_region(self: &Dag, number: u16, block: &Block) {
     self.check_effort(&edges);
 }
 
-/// Check that the loops between a region and a head of its iterations open with the region.
+/// Check that the blocks between `region` and `vertex` need only inputs that `region` needs.
 fun check_cursor(self: &Dag, vertex: &Vertex, region: &Block) {
     let depth = region.enclosing().length();
     assert!(vertex.region().contains(&(depth as u8)), EInvalidPlan);

@@ -429,7 +429,7 @@ public fun trigger_by_anyone(
     self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 
-/// Start an execution on an event, and pay the sender, who must be a worker of a listed leader.
+/// Start an execution on an event, and pay the sender, who must be a listed leader's worker.
 ///
 /// Each event counts once, and events count in chain order. `checkpoint`, `transaction` and `event`
 /// are the numbers of the checkpoint, of the transaction in the checkpoint, and of the event in the
@@ -519,8 +519,7 @@ public fun resume(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     self.emit_activity();
 }
 
-/// Remove the cursor, so that events from now on count even if they precede the last reported
-/// event.
+/// Remove the cursor, so that events that precede the last reported event count, too.
 ///
 /// Aborts with `ENotOwner`, `ENotEventSchedule` or `EScheduleCancelled`.
 public fun reset_cursor(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {

@@ -101,7 +101,7 @@ async def command(
     if not changes and from_meta is None:
         raise UsageError(
             "nothing_to_update",
-            f"expected at least one change of {name}, got none",
+            f"no change of {name} was given",
             hint="Pass at least one of --url, --description, --timeout, --price, --payout,"
             " --min-outcome-bytes, --require-signed-outcome, --from-meta.",
         )

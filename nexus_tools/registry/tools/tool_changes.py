@@ -54,7 +54,7 @@ class ToolChanges:
         if self == ToolChanges():
             raise UsageError(
                 "nothing_to_update",
-                f"expected at least one change of {tool.fqn}, got none",
+                f"no change of {tool.fqn} was given",
                 hint="Pass at least one of url, description, timeout, price, payout,"
                 " min_outcome_bytes, requires_signed_outcome, function.",
             )

@@ -342,7 +342,7 @@ def _check_name(path: Path) -> None:
         return
     hint = f"Rename the file to {path.name}{_SUFFIX}, and use that name."
     if path.suffix in _COMPANIONS:
-        hint = f"Use the keystore of this file, {path.with_suffix(_SUFFIX).name}."
+        hint = f"Specify {path.with_suffix(_SUFFIX).name}, the keystore that this file belongs to."
     raise UsageError(
         "keystore_name_invalid",
         f"{str(path)!r} is not a valid keystore: the name must end with {_SUFFIX}",

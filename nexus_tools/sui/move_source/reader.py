@@ -62,7 +62,7 @@ class _Reader:
         return self._text(-1)
 
     def _until(self, *ends: str) -> Sequence[Token]:
-        """Return the tokens before the next token in `ends`, ignoring those inside brackets."""
+        """Return the tokens before the next token in `ends` that is not inside brackets."""
         start = self._position
         while self._text() and self._text() not in ends:
             self._pass()

@@ -65,6 +65,7 @@ def test_honest_tools_work_and_hostile_tools_fail(system, user, may_mount):
     assert_confined(report, {} if may_mount(as_user) else LEFT_WITHOUT_MOUNTS)
 
 
+@pytest.mark.long
 def test_hostile_tools_only_change_file_attributes_when_mounts_are_unavailable(
     may_mount,
 ):

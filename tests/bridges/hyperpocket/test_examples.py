@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from nexus_tools.bridges.credentials import Credential, CredentialKey, CredentialKind
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "bridges" / "hyperpocket"
 
 
+@pytest.mark.long
 async def test_packaged_example_counts_words(call_tool):
     output = await call_tool(EXAMPLES / "word-count", {"text": "one two  three"})
     assert output == {"ok": {"result": {"words": 3}}}

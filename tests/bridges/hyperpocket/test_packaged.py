@@ -113,6 +113,7 @@ async def test_build_results_are_available_when_the_tool_runs(write_packaged, ca
     assert await call_tool(folder, {}) == {"ok": {"result": "built-once\n"}}
 
 
+@pytest.mark.long
 async def test_python_tool_runs_in_its_own_environment(write_packaged, call_tool, host):
     code = "import sys; print(sys.prefix != sys.base_prefix, sys.prefix)"
     folder = write_packaged({"main.py": code}, run="python main.py", language="python")

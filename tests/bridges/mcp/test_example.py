@@ -17,6 +17,7 @@ async def tools(host, serve_tools):
     return await serve_tools(EXAMPLE, host=replace(host, environment={"PATH": path}))
 
 
+@pytest.mark.long
 async def test_example_converts_and_counts(tools):
     ports = {"degrees": 100, "from_unit": "celsius", "to_unit": "fahrenheit"}
     converted = await tools["convert"].invoke(ports)

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 
+@pytest.mark.long
 def test_register_uses_discovered_definitions(author, nora, serve_bridge):
     url, _ = serve_bridge(nora, "--domain", "org.example.one")
     done = author.json(
@@ -146,6 +147,7 @@ def serve_many(many, serve_bridge):
     return serve
 
 
+@pytest.mark.long
 def test_register_starts_no_served_tool(author, serve_many):
     url, starts = serve_many(3, "org.example.many")
     before = starts.read_text()

@@ -24,6 +24,7 @@ def command_in(text):
     return command
 
 
+@pytest.mark.long
 def test_funding_command_is_consistent_and_sufficient(poor):
     user, registered = poor
     command = command_in(registered)

@@ -211,6 +211,7 @@ def test_daemon_prints_ready_message(author, leader):
     assert f"the leader {leader} is running, health at http://127.0.0.1:" in daemon.line
 
 
+@pytest.mark.long
 def test_json_log_contains_errors_as_json(author, leader):
     author.daemon("works", "leader", "run")
     second = author.spawn("leader", "run", "--log-format", "json")
@@ -225,6 +226,7 @@ def test_public_health_host_warns(author, leader):
     assert json.loads(daemon.line)["url"].startswith("http://0.0.0.0:")
 
 
+@pytest.mark.long
 def test_journal_is_locked_by_one_daemon(author, leader):
     author.daemon("works", "leader", "run")
     journal = author.data / "leaders" / f"{leader}.sqlite"
@@ -309,6 +311,7 @@ def line_with(word, stream):
     return next(line for line in stream if word in line)
 
 
+@pytest.mark.long
 async def test_ctrl_c_stops_daemon_waiting_for_node(author, leader, unreachable_node):
     ended = author.daemon("not_ready", "leader", "run", "--json").end(signal.SIGINT)
     assert ended.code == 130

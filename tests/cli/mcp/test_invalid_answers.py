@@ -68,6 +68,7 @@ async def test_execution_state_reports_invalid_results(registry, user, halves, s
     assert shown.document["invalid"][0]["details"]["invocation"] == str(invalid.invocation)
 
 
+@pytest.mark.long
 async def test_explain_names_schema_port_and_rule_of_an_invalid_answer(
     registry, user, halves, settle
 ):

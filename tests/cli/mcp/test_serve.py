@@ -171,6 +171,7 @@ async def test_failed_call_returns_reason(on_stdio):
     assert text(result).startswith("http_error")
 
 
+@pytest.mark.long
 async def test_loopback_tools_need_permission(on_stdio):
     async with on_stdio() as client:
         result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
@@ -228,6 +229,7 @@ def test_signal_stops_server_with_empty_stdout(user, number):
     assert (result.code, result.stdout) == (0, "")
 
 
+@pytest.mark.long
 def test_end_of_stdin_stops_server(user):
     result = user.spawn("mcp", "serve", stdin="")
     assert (result.code, result.stdout) == (0, "")
@@ -248,6 +250,7 @@ def messages(*calls):
 NAPPING = {"name": NAP, "arguments": {"duration_ms": 4_000}}
 
 
+@pytest.mark.long
 def test_end_of_stdin_stops_server_during_call(user):
     result = user.spawn("mcp", "serve", "--allow-loopback", stdin=messages(NAPPING))
     assert result.code == 0, result.stderr
@@ -308,6 +311,7 @@ def test_public_address_warns(user):
 # --- On chain
 
 
+@pytest.mark.long
 async def test_on_chain_call_reports_progress(
     on_stdio, running_leader, operator_leader, seller, user
 ):

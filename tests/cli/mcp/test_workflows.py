@@ -38,6 +38,7 @@ def text(result):
 # --- Listed tools
 
 
+@pytest.mark.long
 async def test_published_workflow_is_listed_as_a_tool(on_stdio):
     async with on_stdio(*SERVED) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -154,6 +155,7 @@ async def test_failed_workflow_call_reports_reason_and_vertex(on_stdio, running_
     assert (await run_json(user, "workflow", "show", place))["status"] == "terminated"
 
 
+@pytest.mark.long
 async def test_invalid_inputs_are_rejected_before_payment(on_stdio, user):
     before = await balance(user)
     async with on_stdio(*SERVED) as client:
@@ -232,6 +234,7 @@ async def test_execution_is_cancelled_when_its_funds_run_out(
     assert budget.spent_mist == before - await wallet.balance(wallet.address)
 
 
+@pytest.mark.long
 async def test_calls_at_the_same_time_share_the_budget(on_stdio, running_leader):
     async with on_stdio(*SERVED) as client:
         first, second = await asyncio.gather(

@@ -80,6 +80,7 @@ def test_free_package_is_shown_as_free_and_can_be_locked(home, chain):
     assert home.fails("package", "lock", "--yes") == (4, "package_locked")
 
 
+@pytest.mark.long
 def test_proposed_upgrade_is_executed_by_anyone_after_the_notice(admin, colleague, chain, release):
     before = admin.json("package", "show")
     release()
@@ -177,6 +178,7 @@ def test_watch_prints_a_proposal_at_once(admin, release, colleague):
     assert (line["event"], line["digest"], line["sources"]) == ("UpgradeProposed", digest, SOURCES)
 
 
+@pytest.mark.long
 def test_watch_continues_after_rollback(admin, release, colleague, chain):
     release()
     snapshot = chain.snapshot()

@@ -41,6 +41,7 @@ def test_new_project_passes_its_own_tests(home, tmp_path):
     run_tests(home, folder)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("compiler")
 def test_new_move_package_passes_its_tests_and_checks(home, tmp_path):
     folder = tmp_path / "project"

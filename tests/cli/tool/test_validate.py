@@ -141,6 +141,7 @@ BAD = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BAD)
 def test_invalid_on_chain_tool_fails_the_matching_check(home, project, name):
     file, change, words = BAD[name]

@@ -87,6 +87,7 @@ def start_badge(run, author, examiner):
     return begin
 
 
+@pytest.mark.long
 def test_badge_is_minted_when_the_examiner_approves(start_badge, author, examiner):
     execution = start_badge(SQUARES)
     question = question_of(execution, examiner)

@@ -277,6 +277,7 @@ async def split_lines(text: str) -> Lines:
 '''
 
 
+@pytest.mark.long
 def test_blocking_tool_does_not_block_simulation(home, workflows, tmp_path):
     tools = tmp_path / "blocking.py"
     tools.write_text(BLOCKING)

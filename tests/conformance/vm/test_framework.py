@@ -6,6 +6,8 @@ from nexus_tools.sui.bytecode import deserialize
 from nexus_tools.sui.localnet.framework import load_framework
 from nexus_tools.sui.types.address import Address
 
+pytestmark = pytest.mark.long
+
 ROUNDS = 2
 # Integers, vectors, hashes, signatures, objects and balances. .ci/run compares all other modules.
 USUAL = {

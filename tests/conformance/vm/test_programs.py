@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 PROGRAMS = range(40)
 ROUNDS = 3
 # .ci/run compares the programs of all other seeds.

@@ -13,6 +13,8 @@ from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition
 from tests.retry_policies import QUICK
 
+pytestmark = pytest.mark.long
+
 SUI = 1_000_000_000
 DAY_MS = 86_400_000
 WEEK_MS = 7 * DAY_MS

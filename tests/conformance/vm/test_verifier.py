@@ -5,6 +5,8 @@ from collections import Counter
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 MUTANTS = 250
 MODULES = ["calls", "control", "enums", "generics", "integers", "references"]
 USUAL = "control"  # .ci/run compares the mutants of all other modules

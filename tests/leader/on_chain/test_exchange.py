@@ -84,6 +84,7 @@ async def swap_tool(world, exchange, vault):
     return await world.register_tool(ToolDefinition.parse(document))
 
 
+@pytest.mark.long
 async def test_vault_owner_swaps_up_to_a_price(world, exchange, vault, swap_tool):
     leader = await world.new_leader()
     await exchange.allow(vault, 2_000, 500)

@@ -89,6 +89,7 @@ def test_generated_code_is_formatted_and_has_nothing_unused(generated):
     assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.long
 def test_generated_types_describe_values_and_arguments(generated, tmp_path):
     (tmp_path / "shapes").symlink_to(generated)
     (tmp_path / "use.py").write_text(USE)
@@ -105,6 +106,7 @@ def test_generated_types_describe_values_and_arguments(generated, tmp_path):
     assert 'incompatible type "str"; expected "int | ' in errors[0]
 
 
+@pytest.mark.long
 def test_generated_types_hold_for_all_package_names(names, tmp_path):
     (tmp_path / "names").symlink_to(names)
     checked = strictly_checked(tmp_path, "names")

@@ -194,6 +194,7 @@ def test_pysui_decodes_the_same_transaction():
     assert theirs.serialize() == encoded
 
 
+@pytest.mark.long
 @given(st.data())
 def test_damaged_transaction_differs_or_is_refused(strategies, data):
     encoded = bytearray(data.draw(transactions(strategies, expirations(strategies))).encode())

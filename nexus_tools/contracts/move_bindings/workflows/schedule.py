@@ -623,8 +623,7 @@ def trigger_by_event(
     transaction: int | Argument,
     event: int | Argument,
 ) -> Result:
-    """Start an execution on an event, and pay the sender, who must be a worker of a listed
-    leader.
+    """Start an execution on an event, and pay the sender, who must be a listed leader's worker.
 
     Each event counts once, and events count in chain order. `checkpoint`, `transaction` and `event`
     are the numbers of the checkpoint, of the transaction in the checkpoint, and of the event in the
@@ -714,8 +713,7 @@ def resume(builder: TransactionBuilder, package: Package, schedule: ObjectInput)
 
 
 def reset_cursor(builder: TransactionBuilder, package: Package, schedule: ObjectInput) -> None:
-    """Remove the cursor, so that events from now on count even if they precede the last reported
-    event.
+    """Remove the cursor, so that events that precede the last reported event count, too.
 
     Aborts with `ENotOwner`, `ENotEventSchedule` or `EScheduleCancelled`.
     """

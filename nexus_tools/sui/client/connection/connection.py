@@ -172,7 +172,7 @@ class Connection:
                 self.stall_timeout.record_response()
                 return response
             await asyncio.sleep(pause)
-        raise AssertionError("the iterator of pauses does not end")
+        raise AssertionError("the iterator of delays must not end")
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
         """Yield the frames of a stream until it ends, breaks or stalls. A stream is not retried."""

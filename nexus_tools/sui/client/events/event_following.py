@@ -97,7 +97,7 @@ async def _time_of(client: SuiClient, checkpoint: int) -> int | None:
             if client.connection.stall_timeout.is_exceeded:
                 raise
             await asyncio.sleep(pause)
-    raise AssertionError("the iterator of pauses does not end")
+    raise AssertionError("the iterator of delays must not end")
 
 
 class _Follower:

@@ -103,7 +103,7 @@ class HttpServer:
 
 
 class _NewConnection(asyncio.Protocol):
-    """The protocol of a new connection.
+    """The asyncio protocol that detects the HTTP version of a new connection.
 
     After the first bytes, the protocol of the client's HTTP version replaces this protocol.
     """

@@ -42,6 +42,7 @@ def coverage(runner, results):
     return runner.coverage()
 
 
+@pytest.mark.long
 def test_each_line_is_counted(coverage):
     (module,) = coverage.modules
     assert module.lines == {
@@ -138,6 +139,7 @@ def run(builder, body, **options):
     return {result.test.name: result for result in runner.run(build.tests)}, runner
 
 
+@pytest.mark.long
 def test_markers_do_not_count_against_instruction_limit(builder):
     body = "#[test] fun counts() { let mut i = 0u64; while (i < 100) { i = i + 1; }; }"
     build = build_tests(builder, source(body))

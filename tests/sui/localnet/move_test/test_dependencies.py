@@ -83,6 +83,7 @@ def test_dependency_errors_are_known_by_name(app, run_package):
     assert run_package(app(body))["zero"].verdict is Verdict.PASS
 
 
+@pytest.mark.long
 def test_dependency_frames_have_files_and_lines(app, run_package):
     explanation = run_package(
         app("#[test]\nfun zero() {\n  library::main::eight().divided(0);\n}")

@@ -62,6 +62,7 @@ def test_failing_random_test_reports_its_arguments(results):
     assert number >= 100
 
 
+@pytest.mark.long
 def test_same_seed_gives_same_arguments(run):
     body = "#[random_test] fun never(number: u256, list: vector<u64>) { abort 1 }"
     one, again, other = (run(body, seed=seed)["never"].arguments for seed in (1, 1, 2))
@@ -126,6 +127,7 @@ def test_unknown_expectation_is_an_error(run):
     assert run(body)["status"].verdict is Verdict.ERROR
 
 
+@pytest.mark.long
 def test_own_package_passes_its_tests(builder, request):
     package = request.config.rootpath / "move" / "nexus_tools"
     build = build_tests(builder, read_sources(package))

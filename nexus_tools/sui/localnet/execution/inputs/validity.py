@@ -97,7 +97,7 @@ def _check_expiration(expiration: Expiration, environment: Environment) -> None:
         _check_epochs(None, expiration.epoch, environment.epoch)
         return
     if isinstance(expiration, Validity):
-        raise _unsupported("restricting who proposes a transaction")
+        raise _unsupported("limiting the validators that may propose a transaction")
     if expiration.min_timestamp is not None or expiration.max_timestamp is not None:
         raise _unsupported("Timestamp-based transaction expiration is not yet supported")
     _check_epochs(expiration.min_epoch, expiration.max_epoch, environment.epoch)
