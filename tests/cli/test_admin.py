@@ -170,8 +170,8 @@ def test_show_prints_settings_and_invocation_cost(publisher, author):
 def test_configure_reports_new_invocation_cost_before_the_change(publisher):
     result = publisher.run("admin", "configure", "leaders", "fee_gas_units=2000", "--dry-run")
     assert "Today: at a gas price" in result.stderr
-    assert "it costs 0.00153 SUI" in result.stderr
-    assert "it costs 0.00253 SUI" in result.stderr
+    assert "costs 0.00153 SUI" in result.stderr
+    assert "costs 0.00253 SUI" in result.stderr
 
 
 def test_slash_finds_leader_by_name(publisher, author, evidence):

@@ -63,7 +63,7 @@ def test_invalid_schemas_are_checked_once_and_refused_each_time(checked):
 def test_other_rules_are_checked_although_the_schemas_are_known(checked):
     record = CheckedSchemas()
     record.parse(definition("tool"))
-    with pytest.raises(ValidationError, match="not an absolute http") as refused:
+    with pytest.raises(ValidationError, match="must be an absolute http") as refused:
         record.parse(definition("tool", url="tools.example.com"))
     assert refused.value.code == "definition_invalid"
     assert len(checked) == 1

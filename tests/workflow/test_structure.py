@@ -143,7 +143,7 @@ def test_edge_that_leaves_a_loop_and_a_region_is_a_problem():
 def test_collect_into_its_own_region_is_a_problem():
     [problem] = find_structure(document(*MAPPED, "b.ok.u -> d.y")).problems
     assert (problem.rule, problem.pointer) == ("collects_into_itself", "/edges/2")
-    assert problem.message.endswith("it gathers, because of the edge from 'b.ok.u'")
+    assert problem.message.endswith("its edge gathers, because of the edge from 'b.ok.u'")
 
 
 def test_collect_outside_of_regions_is_a_problem():

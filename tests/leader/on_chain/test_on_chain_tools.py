@@ -44,7 +44,7 @@ async def test_function_gas_goes_to_the_worker_and_the_price_to_the_tool_owner(w
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        ("with_other_witness", "the witness has another type"),
+        ("with_other_witness", "the type of the witness is not"),
         ("without_answer", "has not finished"),
         ("without_end", "gas"),
         ("with_much", "gas"),
