@@ -1,5 +1,6 @@
 """Fixtures of all tests: asyncio as the async backend, a localnet, and changed packages."""
 
+import gc
 import json
 import signal
 import socket
@@ -43,6 +44,13 @@ def pytest_configure():
 def pytest_collection_modifyitems(items):
     """Run the pages first: each is one long test, and they should not be left to one worker."""
     items.sort(key=lambda item: item.originalname != "test_page_works_as_written")
+
+
+def pytest_collection_finish():
+    """Collect garbage seldom, and never visit the collected tests: a tenth of the suite's time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 100)
 
 
 def pytest_terminal_summary(terminalreporter):
