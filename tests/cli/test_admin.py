@@ -155,7 +155,7 @@ def test_configure_rejects_unknown_setting(publisher, change):
 def test_show_prints_settings_and_invocation_cost(publisher, author):
     document = author.json("admin", "show")
     assert document["owner"] == publisher.json("wallet", "show")["address"]
-    assert document["offered"] is None
+    assert document["pending_owner"] is None
     assert document["tools"]["collateral_mist"] == 1_000_000_000
     # A failure costs 1 000 units at 1 000 MIST, 520 000 of storage, and 100 bytes of inputs at 100.
     # Settling adds the margin of 2 000 000, and 1 000 bytes of outcome at 7 600.
@@ -188,7 +188,7 @@ def test_administration_is_offered_and_accepted(publisher, stranger):
     address = str(stranger.wallet.signer().address)
     assert stranger.fails("admin", "accept", "--yes")[0] == 8
     assert stranger.fails("admin", "offer", f"0x{0xABC:064x}", "--yes") == (8, "not_admin")
-    assert publisher.json("admin", "offer", address, "--yes")["offered"] == address
+    assert publisher.json("admin", "offer", address, "--yes")["pending_owner"] == address
     offers = stranger.json("status")["offers"]
     assert [(one["kind"], one["accept"]) for one in offers] == [
         ("administration", "nexus-tools admin accept")
@@ -206,6 +206,6 @@ def test_administration_is_offered_and_accepted(publisher, stranger):
 
 def test_offer_of_the_administration_can_be_cancelled(publisher, stranger):
     publisher.json("admin", "offer", stranger.wallet.signer().address, "--yes")
-    assert publisher.json("admin", "offer", "--cancel", "--yes")["offered"] is None
+    assert publisher.json("admin", "offer", "--cancel", "--yes")["pending_owner"] is None
     assert stranger.fails("admin", "accept", "--yes") == (8, "not_offered")
     assert publisher.fails("admin", "offer", "--yes") == (2, "offer_recipient_missing")

@@ -58,6 +58,6 @@ async def _act(session: Session, verb: "Verb", done: str) -> None:
         owner = (await administration.state()).owner
     facts = {
         "owner": str(owner.owner),
-        "offered": None if owner.pending_owner is None else str(owner.pending_owner),
+        "pending_owner": None if owner.pending_owner is None else str(owner.pending_owner),
     }
     report(session.output, sent, done, facts)

@@ -26,7 +26,7 @@ async def command(session: Session) -> None:
     document = {
         "admin": str(nexus.deployment.admin),
         "owner": str(owner.owner),
-        "offered": None if owner.pending_owner is None else str(owner.pending_owner),
+        "pending_owner": None if owner.pending_owner is None else str(owner.pending_owner),
         "tools": asdict(tools),
         "leaders": asdict(leaders),
         "cost": cost_document(leaders, gas_price),
@@ -38,7 +38,7 @@ async def command(session: Session) -> None:
 
 
 def _print(output: Output, document: dict[str, Any]) -> None:
-    output.record({key: document[key] for key in ("owner", "offered", "admin")})
+    output.record({key: document[key] for key in ("owner", "pending_owner", "admin")})
     output.record(units.in_words(document["tools"]), title="Settings for tools")
     keep = units.in_words(document["leaders"])
     output.record(keep, title="Settings for leaders and invocations")

@@ -44,7 +44,7 @@ def require_tools(found: "Discovery") -> None:
             "no_tools",
             f"no tool can be served: {count} {'tool was' if count == 1 else 'tools were'} rejected",
             hint="See the reasons above.",
-            details={"refused": [_refusal(refusal) for refusal in found.rejected]},
+            details={"rejected": [_refusal(refusal) for refusal in found.rejected]},
         )
 
 
@@ -67,7 +67,7 @@ def warn_of_refusals(output: Output, found: "Discovery") -> None:
 def _document(found: "Discovery") -> dict[str, Any]:
     return {
         "tools": [_tool(tool) for tool in found.tools],
-        "refused": [_refusal(refusal) for refusal in found.rejected],
+        "rejected": [_refusal(refusal) for refusal in found.rejected],
     }
 
 
@@ -79,13 +79,13 @@ def _tool(tool: "BridgedTool") -> dict[str, Any]:
         "variables": list(tool.variables),
         "description": tool.description,
         "timeout": tool.timeout_ms,
-        "may_touch": None if tool.confinement is None else _may_touch(tool.confinement),
+        "permissions": None if tool.confinement is None else _permissions(tool.confinement),
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,
     }
 
 
-def _may_touch(confinement: "Confinement") -> dict[str, Any]:
+def _permissions(confinement: "Confinement") -> dict[str, Any]:
     return {
         "confined": confinement.is_on,
         "reads": [str(place) for place in confinement.reads],
@@ -96,7 +96,7 @@ def _may_touch(confinement: "Confinement") -> dict[str, Any]:
     }
 
 
-def _may_touch_in_words(confinement: "Confinement | None") -> str:
+def _permissions_in_words(confinement: "Confinement | None") -> str:
     if confinement is None:
         return "nothing (runs on another machine)"
     if not confinement.is_on:
@@ -130,7 +130,7 @@ def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
             "source": tool.source,
             "description": summary,
         }
-        record["access"] = _may_touch_in_words(tool.confinement)
+        record["access"] = _permissions_in_words(tool.confinement)
         record["variables"] = ", ".join(tool.variables) or None
         if schemas:
             record |= {"input": tool.input_schema, "output": tool.output_schema}

@@ -35,7 +35,9 @@ async def offer(
     to = offer_recipient(session, recipient, cancel=cancel)
 
     def describe(_: "LeaderRegistry", __: "Sent", subject: str) -> tuple[str, dict[str, Any]]:
-        return describe_offer(subject, recipient), {"offered": None if to is None else str(to)}
+        return describe_offer(subject, recipient), {
+            "pending_owner": None if to is None else str(to)
+        }
 
     await change_leader(
         session, leader_name, lambda leaders, leader: leaders.offer(leader, to), describe

@@ -37,7 +37,7 @@ def leader_document(
         "name": leader.name,
         "state": leader.state.value,
         "owner": str(owner.owner),
-        "offered": None if owner.pending_owner is None else str(owner.pending_owner),
+        "pending_owner": None if owner.pending_owner is None else str(owner.pending_owner),
         "workers": [str(worker) for worker in leader.workers.entries],
         "keys": [format_public_key(key) for key in leader.keys.keys],
         "index": leader.index,

@@ -13,7 +13,7 @@ from nexus_tools.cli.shared.collateral import find_suspensions
 _COLUMNS = COLUMNS | {
     "claimable": "Claimable",
     "slash": "Pending slash",
-    "offered": "Offered to",
+    "pending_owner": "Offered to",
     "workers": "Workers",
     "balance": "Lowest worker balance",
 }

@@ -93,8 +93,8 @@ def _decided(
     if settled := history.find(moves.InvocationSettled):
         decided = {"state": "settled", "variant": settled.variant}
         if invalid is not None:
-            broken = {name: invalid.details.get(name) for name in ("schema", "failures")}
-            return decided | {"check": invalid.message, "broken": broken}
+            invalid_output = {name: invalid.details.get(name) for name in ("schema", "failures")}
+            return decided | {"check": invalid.message, "invalid_output": invalid_output}
         is_deleted = history.find(moves.InvocationDeleted) is not None
         return decided | {"check": _SETTLED_AND_DELETED if is_deleted else _SETTLED}
     if failed := history.find(moves.InvocationFailed):
@@ -129,15 +129,15 @@ def _windows(history: "InvocationHistory", now_ms: int) -> list[dict[str, Any]]:
         windows.append(
             {
                 "leader": str(leader),
-                "begins_at_ms": begins_ms,
+                "starts_at_ms": begins_ms,
                 "ends_at_ms": begins_ms + length_ms,
-                "did": _did(history, leader, begins_ms, begins_ms + length_ms, now_ms),
+                "state": _window_state(history, leader, begins_ms, begins_ms + length_ms, now_ms),
             }
         )
     return windows
 
 
-def _did(
+def _window_state(
     history: "InvocationHistory", leader: "Address", begins_ms: int, ends_ms: int, now_ms: int
 ) -> str:
     """Return the result of a leader's window, for example `closed` or `missed`."""
@@ -187,7 +187,7 @@ def _journals(session: Session, history: "InvocationHistory") -> list[dict[str, 
 # --- Text output
 
 _LABELS = ("invocation", "tool", "requester", "state", "variant", "reason", "detail", "check")
-_DID = {
+_WINDOW_STATES = {
     "closed": "closed it",
     "missed": "missed it",
     "not_needed": "was not needed",
@@ -201,16 +201,18 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
     for step in document["steps"]:
         who = f"leader {step['leader']}" if step["leader"] else step["signed_by"]
         lines[step["event"]] = f"{units.utc(step['at_ms'])}, by {who}, in {step['digest']}"
-    broken = document.get("broken", {})
-    for number, failure in enumerate(broken.get("failures") or (), 1):
+    invalid_output = document.get("invalid_output", {})
+    for number, failure in enumerate(invalid_output.get("failures") or (), 1):
         words = f"{failure['pointer'] or 'the root'}: {failure['message']}"
         if rule := failure.get("rule"):
-            words += f", keyword {rule} of the {broken['schema']} schema"
+            words += f", keyword {rule} of the {invalid_output['schema']} schema"
         lines[f"violation {number}"] = plain(words)
     for number, window in enumerate(document["windows"], 1):
-        is_open = window["did"] in ("has_time", "waits")
+        is_open = window["state"] in ("has_time", "waits")
         ends = units.utc(window["ends_at_ms"], now_ms if is_open else None)
-        lines[f"window {number}"] = f"until {ends}: leader {window['leader']} {_DID[window['did']]}"
+        lines[f"window {number}"] = (
+            f"until {ends}: leader {window['leader']} {_WINDOW_STATES[window['state']]}"
+        )
     money = units.in_words(document["money"])
     lines["prepaid"] = money["prepaid"]
     if money["refund"] is not None:

@@ -54,7 +54,7 @@ async def offer(session: Session, name: str, recipient: str | None, *, cancel: b
             lambda tools: tools.offer(name, to),
             question=lambda simulated: confirmation_prompt(done, simulated),
         )
-    facts = {"name": name, "offered": None if to is None else str(to)}
+    facts = {"name": name, "pending_owner": None if to is None else str(to)}
     report(session.output, sent, done, facts)
 
 

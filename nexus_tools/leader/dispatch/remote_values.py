@@ -213,7 +213,7 @@ class RemoteValues:
             except NotFoundError:
                 result, problem = "absent", "the storage has no such value"
             except ValidationError as error:
-                result, problem = "unfit", error.message
+                result, problem = "invalid", error.message
             except Exception as error:  # noqa: BLE001 - a `Fetch` may raise anything
                 self._metrics.fetched.labels(storage, "failed").inc()
                 troubles[place] = self._note_down(storage, error)

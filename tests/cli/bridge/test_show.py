@@ -28,7 +28,7 @@ def test_show_prints_refusals_with_reason(home, make_tool):
     make_tool("shell", "def run(params): return 'no'")
     document = home.json("bridge", "show", tools)
     assert [tool["fqn"] for tool in document["tools"]] == ["local.nora.good@1"]
-    [refusal] = document["refused"]
+    [refusal] = document["rejected"]
     assert "arbitrary commands" in refusal["reason"]
     assert "--allow-dangerous" in refusal["hint"]
 
@@ -36,7 +36,7 @@ def test_show_prints_refusals_with_reason(home, make_tool):
 def test_allow_dangerous_includes_dangerous_tools(home, make_tool):
     tools = make_tool("shell", "def run(params): return 'no'")
     assert home.fails("bridge", "show", tools) == (7, "no_tools")
-    assert home.json("bridge", "show", tools, "--allow-dangerous")["refused"] == []
+    assert home.json("bridge", "show", tools, "--allow-dangerous")["rejected"] == []
 
 
 def test_show_lists_available_tools_when_no_tool_matches(home, nora):
@@ -103,13 +103,13 @@ def test_show_leaves_out_refusals_when_only_names_others(home, make_tool):
     assert "rejected" not in shown.stderr
     assert "run_shell is rejected" in " ".join(home.run("bridge", "show", tools).stderr.split())
     alone = home.run("bridge", "show", tools, "--only", "run_*", "--json")
-    assert [each["source"] for each in alone.document["refused"]] == [str(tools / "run_shell")]
+    assert [each["source"] for each in alone.document["rejected"]] == [str(tools / "run_shell")]
 
 
 def test_tool_may_only_access_its_folder(home, make_tool, may_mount):
     tools = make_tool("reader", "def run(params): return 'yes'")
     [tool] = home.json("bridge", "show", tools)["tools"]
-    assert tool["may_touch"] == {
+    assert tool["permissions"] == {
         "confined": True,
         "reads": [str(tools / "reader")],
         "writes": [],
@@ -138,7 +138,7 @@ def test_show_prints_permissions(home, make_tool, tmp_path, may_mount):
 
     [tool] = home.json("bridge", "show", tools, *opened)["tools"]
 
-    assert tool["may_touch"] == {
+    assert tool["permissions"] == {
         "confined": True,
         "reads": [str(tmp_path / "texts"), str(tools / "reader")],
         "writes": [str(tmp_path / "made"), str(tmp_path / "work")],
@@ -153,7 +153,7 @@ def test_show_prints_permissions(home, make_tool, tmp_path, may_mount):
 def test_show_marks_unconfined_tool(home, make_tool):
     tools = make_tool("reader", "def run(params): return 'yes'")
     [tool] = home.json("bridge", "show", tools, "--no-confinement")["tools"]
-    assert tool["may_touch"]["confined"] is False
+    assert tool["permissions"]["confined"] is False
     shown = home.run("bridge", "show", tools, "--no-confinement").stdout
     assert "access       everything that you can access (no sandbox)" in shown
 
@@ -169,7 +169,7 @@ def test_tools_are_refused_without_sandbox_support(home, make_tool, monkeypatch)
     monkeypatch.setattr(confine, "is_supported", lambda: False)
     tools = make_tool("reader", "def run(params): return 'yes'")
     assert home.fails("bridge", "show", tools) == (2, "confinement_unavailable")
-    assert home.json("bridge", "show", tools, "--no-confinement")["refused"] == []
+    assert home.json("bridge", "show", tools, "--no-confinement")["rejected"] == []
 
 
 @pytest.mark.parametrize("name", ["NEXUS_TOOLS_PASSPHRASE", "NEXUS_TOOLS_SECRET"])

@@ -73,7 +73,7 @@ def test_accept_transfers_leader_and_removes_workers_and_keys(author, stranger, 
     address = str(stranger.wallet.signer().address)
     assert stranger.fails("leader", "accept", "--yes") == (3, "leader_missing")
     author.json("leader", "offer", address, "--yes")
-    assert status(author)["offered"] == address
+    assert status(author)["pending_owner"] == address
     [offer] = stranger.json("status")["offers"]
     assert (offer["kind"], offer["name"]) == ("leader", "mine")
     assert offer["accept"] == f"nexus-tools leader accept --leader {leader}"
@@ -89,7 +89,7 @@ def test_accept_transfers_leader_and_removes_workers_and_keys(author, stranger, 
 def test_offer_can_be_cancelled(author, stranger, leader):
     author.json("leader", "offer", stranger.wallet.signer().address, "--yes")
     author.json("leader", "offer", "--cancel", "--yes")
-    assert status(author)["offered"] is None
+    assert status(author)["pending_owner"] is None
     assert stranger.fails("leader", "accept", "--leader", leader, "--yes") == (8, "not_offered")
 
 

@@ -79,8 +79,8 @@ async def test_explain_names_schema_port_and_rule_of_an_invalid_answer(
     why = user.spawn("tool", "outcome", run.invocation.id, "--explain", "--json")
     assert (why.code, why.error["code"], why.document["state"]) == (7, "output_invalid", "settled")
     assert "violates the tool's output schema" in why.document["check"]
-    assert why.document["broken"]["schema"] == "output"
-    [failure] = why.document["broken"]["failures"]
+    assert why.document["invalid_output"]["schema"] == "output"
+    [failure] = why.document["invalid_output"]["failures"]
     assert failure["pointer"] == "/ok/quotient"
     assert failure["rule"].endswith("/type")
     shown = user.spawn("tool", "outcome", run.invocation.id, "--explain").stdout

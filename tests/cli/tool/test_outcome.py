@@ -63,7 +63,7 @@ def test_explain_reports_steps_checks_and_payments(requester, operator_leader, s
     address = requester.json("wallet", "show")["address"]
     assert steps["requested"]["signed_by"] == steps["deleted"]["signed_by"] == address
     assert steps["settled"]["leader"] == operator_leader
-    assert why["windows"][0]["did"] == "closed"
+    assert why["windows"][0]["state"] == "closed"
     money = why["money"]
     assert (money["price_mist"], money["deleted"]) == (10_000_000, True)
     assert money["price_paid_to"] == seller.json("wallet", "show")["address"]
@@ -91,11 +91,12 @@ def test_explain_reports_a_leader_that_missed_its_window(requester, idle_leader,
     place = request_unclosed()
     before = requester.json("tool", "outcome", place, "--explain")
     assert before["state"] == "requested"
-    assert [(one["leader"], one["did"]) for one in before["windows"]] == [(idle_leader, "has_time")]
+    [window] = before["windows"]
+    assert (window["leader"], window["state"]) == (idle_leader, "has_time")
     assert before["money"]["refund_mist"] is None
     requester.json("localnet", "advance-clock", "5m")
     after = requester.json("tool", "outcome", place, "--explain")
-    assert [one["did"] for one in after["windows"]] == ["missed"]
+    assert [one["state"] for one in after["windows"]] == ["missed"]
     assert f"`nexus-tools tool outcome {place} --delete`" in after["check"]
     requester.json("tool", "outcome", place, "--delete", "--yes")
     ended = requester.json("tool", "outcome", place, "--explain")

@@ -107,7 +107,7 @@ def test_accept_transfers_name_and_resets_operators_and_keys(
     author.json("tool", "key", "add", registered_fqn, key, "--yes")
     assert author.fails("tool", "offer", registered_fqn, address, "--yes") == (2, "name_expected")
     author.json("tool", "offer", name, address, "--yes")
-    assert show(author, registered_fqn)["offered"] == address
+    assert show(author, registered_fqn)["pending_owner"] == address
     asked = stranger.run("tool", "accept", name)
     assert asked.code == 2
     assert "You receive the payouts. The operators and keys are removed" in asked.stderr
@@ -116,7 +116,7 @@ def test_accept_transfers_name_and_resets_operators_and_keys(
     [version] = taken["versions"]
     assert version["operators"] == [f"0x{'abc':0>64}"]
     tool = show(stranger, registered_fqn)
-    assert (tool["owner"], tool["payout"], tool["offered"]) == (address, address, None)
+    assert (tool["owner"], tool["payout"], tool["pending_owner"]) == (address, address, None)
     assert (tool["operators"], tool["keys"], tool["leaders"]) == ([], [], [operator_leader])
     assert author.fails("tool", "unregister", registered_fqn, "--yes") == (8, "not_owner")
 
