@@ -74,9 +74,9 @@ async def command(
     With --explain --json, the fields are `state`, `check` (the deciding check), `steps`, `windows`,
     `money` and `journals`. Each step has `event`, `at_ms`, `signed_by`, `leader` and `digest`. Each
     window has `leader`, `starts_at_ms`, `ends_at_ms` and `state`, which is `closed`, `missed`,
-    `not_needed`, `has_time` or `waits`. If the answer violates the output schema, `broken` has the
-    `schema` and `failures`. Each failure has the port (`pointer`), the problem (`message`) and the
-    keyword (`rule`).
+    `not_needed`, `has_time` or `waits`. If the answer violates the output schema, `invalid_output`
+    has the `schema` and `failures`. Each failure has the port (`pointer`), the problem (`message`)
+    and the keyword (`rule`).
     """
     from nexus_tools.registry import OutputInvalidError
     from nexus_tools.sui.types.address import Address
