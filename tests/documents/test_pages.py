@@ -11,12 +11,11 @@ from documents.walk import PROGRAMS, fresh_folder
 # Languages of blocks that are not run.
 READ = ("text", "json", "toml", "yaml", "ini", "move", "mermaid", "dockerfile", "systemd")
 PAGES = pages()
-# The pages that most readers follow. All other pages are followed by .ci/run.
+# The pages that most readers follow first. All other pages are followed by .ci/run.
 USUAL = (
     "README.md",
     "docs/tutorial.md",
     "docs/guides/tools.md",
-    "docs/guides/python.md",
     "docs/guides/workflows.md",
 )
 

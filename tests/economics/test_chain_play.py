@@ -22,6 +22,7 @@ FEW = [(105, 1_000), pytest.param(140, 5_000, marks=pytest.mark.long)]
 NETWORKS = [*product(PROTOCOLS, PRICES)] if DOCUMENTS > 100 else FEW
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("protocol", "price"), NETWORKS)
 async def test_chain_pays_leaders_by_the_rules(protocol, price, linked):
     """The gas of each transaction is at most the bound that the laws are checked with."""

@@ -37,6 +37,7 @@ def test_each_transaction_is_measured(steps):
     assert document[FAIL]["margin_mist"]["1000"] == steps[FAIL].margin_mist(1_000)
 
 
+@pytest.mark.long
 def test_settling_and_failing_pay_by_the_rules(steps):
     size = outcome_bytes(Answer("ok", {"value": "x" * 100}))
     for price in PRICES:

@@ -23,6 +23,7 @@ def test_settling_pays_more_than_failing_and_failing_at_least_as_much_as_silence
     assert [*economics.broken_rules(economy)] == []
 
 
+@pytest.mark.long
 def test_fees_follow_the_settings(economy):
     """By hand, at 1 000 MIST: 1 000 units and 520 000, then 2 000 000, 100 and 7 600 for bytes."""
     failing = 1_520_000 + 100 * economy.input_bytes

@@ -150,6 +150,7 @@ async def test_leader_cannot_make_others_refuse_by_many_tools(market, parties, t
     told(played["stranger"] + 5 * SUI)  # the collateral is refunded
 
 
+@pytest.mark.long
 async def test_leader_cannot_make_leaders_without_a_record_refuse(parties, define, told):
     parties.define = define
     honest = [await parties.register_leader("leader", name) for name in HONEST]

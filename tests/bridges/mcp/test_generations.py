@@ -39,6 +39,7 @@ async def test_tool_is_called(declared_file, generation, serve_tools):
     assert outcome.as_json() == {"ok": {"result": 3}}
 
 
+@pytest.mark.long
 async def test_server_is_healthy(declared_file, generation, serve_tools):
     tools = await serve_tools(
         declared_file, generation=generation, reconnect_policy=ReconnectPolicy(relist_s=0)

@@ -108,6 +108,7 @@ def test_badge_is_minted_when_the_examiner_approves(start_badge, author, examine
     assert examiner.json("question", "list") == []
 
 
+@pytest.mark.long
 def test_badge_is_refused_when_the_examiner_rejects(start_badge, author, examiner):
     execution = start_badge([1, 4, 8, 16])
     question = question_of(execution, examiner)

@@ -199,6 +199,7 @@ def test_picture_cannot_control_the_terminal(document, width, states):
     assert draw_terminal(document, width, states).plain.replace("\n", "").isprintable()
 
 
+@pytest.mark.long
 @given(document=documents, width=st.integers(1, 120), states=states)
 def test_terminal_picture_is_deterministic(document, width, states):
     one, other = (draw_terminal(document, width, states) for _ in range(2))

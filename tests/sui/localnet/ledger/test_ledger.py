@@ -39,6 +39,7 @@ def test_get_returns_the_current_version(chain, ledger):
     assert balance_of(ledger.get(Address.of(1))) == 60
 
 
+@pytest.mark.long
 def test_unused_object_takes_less_than_300_bytes_of_memory(chain, ledger):
     def commit(count):
         first = chain.count * 100 + 1

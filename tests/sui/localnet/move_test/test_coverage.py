@@ -68,6 +68,7 @@ def test_each_line_is_counted(coverage):
     }
 
 
+@pytest.mark.long
 def test_missed_ranges_span_lines_without_statements(coverage):
     (module,) = coverage.modules
     assert module.missed() == [(16, 16), (20, 20), (29, 29), (45, 50)]
@@ -183,6 +184,7 @@ def test_failure_after_branches_has_line_of_its_statement(builder):
     assert results["picks"].explanation.stack[0] == "covered::m::pick (sources/m.move:4)"
 
 
+@pytest.mark.long
 def test_package_that_fails_with_markers_runs_without_them(builder):
     """The package has a module with the same name as the markers' module."""
     sources = {

@@ -23,6 +23,7 @@ def manifest(name, dependencies="", addresses=""):
     return f"{head}\n[dependencies]\n{dependencies}\n\n[addresses]\n{addresses}\n"
 
 
+@pytest.mark.long
 def test_run_supports_two_dependencies_with_packages_of_same_name(world, run_package):
     # Sui's compiler accepts it, because the names of addresses are local to a package.
     packages = {}
