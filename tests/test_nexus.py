@@ -364,7 +364,7 @@ async def test_invoke_raises_for_schema_invalid_answer(nexus, localnet, leader_k
     with pytest.raises(OutputInvalidError) as caught:
         await invoking
     assert (caught.value.answer, caught.value.invocation) == (answer, requested)
-    assert "is not a variant of the tool; it has ok" in caught.value.message
+    assert "is not a variant of the tool. Its variants are ok" in caught.value.message
     [remaining] = await nexus.invocations.owned_by()  # it stays on chain for inspection
     assert remaining.id == requested
 

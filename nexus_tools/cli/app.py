@@ -34,7 +34,7 @@ GROUPS = {
     "localnet": "Run a local Sui network for development and tests.",
     "network": "Select the network that commands use.",
     "wallet": "Create and select keys, and transfer SUI.",
-    "package": "Publish, upgrade, and inspect the Move package.",
+    "package": "Publish, upgrade, and inspect Move packages.",
     "admin": "Manage registry settings and slashes as the package's admin.",
     "status": "Show your tools, invocations, leaders, and balance.",
     "doctor": "Diagnose problems with the installation and the network.",

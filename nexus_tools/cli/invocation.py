@@ -65,7 +65,7 @@ async def list_invocations(
     history. The list comes from events, so it only goes back as far as the node keeps events.
 
     With --json, the fields are `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`,
-    `expires_at_ms` and `payment_mist` (the prepaid amount of an open invocation).
+    `expires_at_ms` and `payment_mist` (the prepaid amount of a pending invocation).
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
@@ -119,7 +119,7 @@ async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool)
         )
     report(session.output, sent, done, {"invocations": list(map(str, places)), "left": left})
     if left:
-        session.output.note(f"{left} more remain. Run the same command again to delete them")
+        session.output.note(f"remaining: {left}. Run the same command again to delete them")
 
 
 def _tell_of_the_rest(

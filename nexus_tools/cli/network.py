@@ -95,9 +95,9 @@ def _package(session: Session, network: str, chain_id: str) -> str | None:
 async def transaction(session: Session, digest: str) -> None:
     """Show whether the transaction DIGEST was executed.
 
-    Exits with 3 if the node does not know the transaction. An unknown transaction may still have
-    been executed, because a node may lag behind or lie. For a large amount, check another node as
-    well.
+    The exit code is 3 if the node does not know the transaction. An unknown transaction may still
+    have been executed, because a node may lag behind or lie. For a large amount, check another node
+    as well.
     """
     from nexus_tools.sui.types.digest import Digest
     from nexus_tools.sui.types.execution_status import Success

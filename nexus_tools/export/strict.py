@@ -201,7 +201,8 @@ def _array(schema: Schema, place: str) -> Schema:
         unmet = unmet_requirement(contained, set(items.get("properties", ())))
         if unmet or "$ref" in contained or "$dynamicRef" in contained:
             raise _not_strict(
-                place, f"its `contains` has another form than its items: {unmet or 'it has $ref'}"
+                place,
+                f"its `contains` has a different form than its items: {unmet or 'it has $ref'}",
             )
     return {"items": _strict(schema["items"], f"{place}/items")}
 

@@ -22,7 +22,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _OPTIONS = {
     "loopback": "--allow-loopback",
     "private": "--allow-network",
-    "shared by a provider": "--allow-network",
+    "shared address space": "--allow-network",
 }
 
 _SPECIAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
@@ -30,7 +30,7 @@ _SPECIAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
     for network, what in (
         ("0.0.0.0/8", "this network"),
         ("10.0.0.0/8", "private"),
-        ("100.64.0.0/10", "shared by a provider"),
+        ("100.64.0.0/10", "shared address space"),
         ("127.0.0.0/8", "loopback"),
         ("168.63.129.16/32", "a metadata service"),
         ("169.254.0.0/16", "link-local"),
@@ -121,7 +121,7 @@ class AddressGuard:
             return
         purpose = special_purpose(address)
         if purpose:
-            raise AddressRefused(f"the address is {purpose}", _OPTIONS.get(purpose, ""))
+            raise AddressRefused(f"the address is not public: {purpose}", _OPTIONS.get(purpose, ""))
 
     def check_resolved(self, addresses: Iterable[str]) -> None:
         """Raise `AddressRefused` if `addresses` is empty, or any address is not allowed.
@@ -131,7 +131,7 @@ class AddressGuard:
         """
         candidates = [ip_address(address) for address in addresses]
         if not candidates:
-            raise AddressRefused("the name has no address")
+            raise AddressRefused("the host name does not resolve to an address")
         for address in candidates:
             self.check_address(address)
 

@@ -219,7 +219,7 @@ class Leader:
                 now_ms = await self._chain.client.now_ms()
                 last = await journal.closed_last(now_ms, _MAX_CHECKED_CLOSINGS)
                 if await self._chain.still_open(last):
-                    error = "closed invocations are open again: the node was rolled back"
+                    error = "closed invocations are open again: the chain was rolled back"
                     _log.warning("event_stream_interrupted", code=CHAIN_ROLLED_BACK, error=error)
                     self._chain.note_rollback()
             except UnreachableError:
@@ -236,7 +236,7 @@ class Leader:
             finally:
                 watching.cancel()
             await asyncio.wait({watching})
-            parts.watcher.trouble = "the node was rolled back: events are read again"
+            parts.watcher.trouble = "the chain was rolled back: events are read again"
             await self._reconcile(parts)
             cursor = None
 

@@ -210,7 +210,7 @@ def _unreachable(host: str, problem: str) -> UnreachableError:
 
 
 def _invalid(host: str, problem: str) -> ValidationError:
-    return ValidationError("proof_invalid", f"the document of {host} {problem}")
+    return ValidationError("proof_invalid", f"the response of {host} {problem}")
 
 
 class _Cache:

@@ -49,7 +49,7 @@ def check_registration_terms(
     if not settings.accepting:
         raise WrongStateError(
             "not_accepting",
-            "the registry does not accept new registrations at present",
+            "the registry currently does not accept new registrations",
             hint="Try again later.",
         )
     if locked_mist < settings.collateral_mist:
@@ -62,7 +62,7 @@ def check_registration_terms(
     if settings.unregister_delay_ms > delay_ms:
         raise WrongStateError(
             "delay_too_long",
-            f"the unregister delay of {name} would be {duration(settings.unregister_delay_ms)},"
+            f"the unregistration delay of {name} would be {duration(settings.unregister_delay_ms)},"
             f" longer than the accepted {duration(delay_ms)}",
             hint="Review the terms again, and accept the longer delay.",
         )
@@ -73,7 +73,8 @@ def accepts_any_leader_error(fqn: str) -> ValidationError:
     return ValidationError(
         "accepts_any_leader",
         f"{fqn} has a price but accepts any leader. A leader receives the answer before it pays",
-        hint="List leaders that you trust. Run `nexus-tools leader list` to see their records.",
+        hint="List leaders that you trust. Run `nexus-tools leader list` to see their track"
+        " records.",
     )
 
 

@@ -35,8 +35,8 @@ class Passphrase:
         """Whether the passphrase is available without a prompt."""
         return self.text is not None or self.file is not None
 
-    def __call__(self, alias: str) -> str:
-        """Return the passphrase of a key.
+    def __call__(self, alias: str | None) -> str:
+        """Return the passphrase of a key, which may be new and have no alias.
 
         Raises `passphrase_missing` or `passphrase_file_invalid`.
         """
@@ -45,10 +45,11 @@ class Passphrase:
         if self.file is not None:
             return _first_line(self.file)
         if self.prompt is not None:
-            return self.prompt(alias)
+            return self.prompt(alias or "")
+        key = "the new encrypted key" if alias is None else f"the encrypted key {alias}"
         raise UsageError(
             "passphrase_missing",
-            f"missing passphrase for the encrypted key {alias}",
+            f"missing passphrase for {key}",
             hint=f"Set {PASSPHRASE_FILE} to a file with the passphrase, or set {PASSPHRASE}.",
         )
 

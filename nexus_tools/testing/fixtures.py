@@ -114,7 +114,7 @@ class LocalnetFixture:
 
     def _require_own(self, reason: str) -> "ThreadedLocalnet":
         if self._own is None:
-            pytest.skip(f"{self.url} belongs to another process: {reason}")
+            pytest.skip(f"{self.url} belongs to another process, so the test {reason}")
         return self._own
 
 

@@ -122,9 +122,13 @@ def _registry(value: object, at: int) -> RegistryOwners:
     owners = _list(fields["owners"], f"{where}.owners")
     return RegistryOwners(
         _matching(_CHAIN, fields["chain"], f"{where}.chain", "the digest of a chain in base58"),
-        _matching(_ADDRESS, fields["registry"], f"{where}.registry", "an id of 64 digits"),
+        _matching(
+            _ADDRESS, fields["registry"], f"{where}.registry", "an ID of 64 hexadecimal digits"
+        ),
         tuple(
-            _matching(_ADDRESS, owner, f"{where}.owners[{number}]", "an address of 64 digits")
+            _matching(
+                _ADDRESS, owner, f"{where}.owners[{number}]", "an address of 64 hexadecimal digits"
+            )
             for number, owner in enumerate(owners)
         ),
     )

@@ -65,7 +65,8 @@ def _parse_version(text: str, version: str) -> int:
 def _label_problem(label: str) -> str:
     if len(label) <= 1:
         return f"the label {label!r} is shorter than two characters"
-    return f"the label {label!r} is not a letter a-z followed by a-z, 0-9, '_' or '-'"
+    rule = "must start with a letter a-z and contain only a-z, 0-9, '_' and '-'"
+    return f"the label {label!r} {rule}"
 
 
 def _invalid(text: str, problem: str) -> ValidationError:

@@ -174,7 +174,7 @@ class InvokeEndpoint:
         await send(content)
 
     def _unknown_tool(self) -> ProblemError:
-        detail = f"this tool is {self._name}, but {protocol.TOOL_HEADER} names another one"
+        detail = f"this tool is {self._name}, but {protocol.TOOL_HEADER} names a different tool"
         return ProblemError(Problem.TOOL_UNKNOWN, detail)
 
     async def _run_once(self, head: InvokeHeaders, body: bytes) -> Response:
@@ -268,7 +268,7 @@ class InvokeEndpoint:
         self._log.error(
             problem.code, tool=self._name, invocation=head.key, cause=traceback_of(error)
         )
-        detail = "the tool raised an exception; the cause is in the log of its operator"
+        detail = "the tool raised an exception. The operator's log contains the cause"
         if self.include_cause:
             detail = error_summary(error)
         return ProblemError(problem, detail).response()

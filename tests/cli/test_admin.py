@@ -57,7 +57,10 @@ def test_slashed_tool_is_topped_up(publisher, author, registered_fqn, slash):
     shown = author.run("tool", "show", registered_fqn).stdout
     assert lacking in shown
     assert re.search(r"slashed for +lied\n", shown)
-    said = f"{registered_fqn} is suspended: 0.4 SUI of its collateral was slashed (reason: 'lied')"
+    said = (
+        f"{registered_fqn} is suspended after a slash: 0.4 SUI of its required collateral is"
+        " missing (reason: 'lied')"
+    )
     remedy = f"nexus-tools tool top-up {registered_fqn}"
     assert f"! {said}. Run `{remedy}` to restore it\n" in author.run("status").stderr
     found = author.run("doctor", "--json").document["findings"]
@@ -75,7 +78,10 @@ def test_slashed_leader_is_topped_up(publisher, author, leader, slash):
     slash(publisher, "execute", leader)
     [row] = author.json("leader", "status")
     assert (row["state"], row["collateral_mist"]) == ("suspended", 7_000_000_000)
-    said = "leader author is suspended: 3 SUI of its collateral was slashed (reason: 'lied')"
+    said = (
+        "leader author is suspended after a slash: 3 SUI of its required collateral is missing"
+        " (reason: 'lied')"
+    )
     remedy = f"nexus-tools leader top-up --leader {leader}"
     for noun in (("leader", "status"), ("status",)):
         assert f"! {said}. Run `{remedy}` to restore it\n" in author.run(*noun).stderr

@@ -46,7 +46,7 @@ async def test_log_line_shows_variant_duration_and_fee(metrics, logged):
 
 async def test_log_line_shows_the_failure_reason(metrics, logged):
     closed = ClosureLog(metrics, lambda: 1_000, lines=10)
-    detail = "the tool refused this leader: 401 key_unknown"
+    detail = "the tool rejected this leader: 401 key_unknown"
     closed.add(
         ASSIGNMENT, Closure(ClosureKind.FAILED, Failure(FailureReason.UNAUTHORIZED, detail), 5)
     )

@@ -190,7 +190,8 @@ async def test_suspended_leader_continues_after_its_collateral_is_restored(
             await bench.closer.is_blocked.wait()
         assert "suspended" in bench.closer.trouble
         remedy = f"nexus-tools leader top-up --leader {identity.id}"
-        assert bench.workers.trouble.endswith(f"its owner must restore 1 SUI: {remedy}")
+        expected = f"Its owner must restore 1 SUI of collateral with `{remedy}`"
+        assert bench.workers.trouble.endswith(expected)
         async with world.client_of(identity.key) as client:
             await LeaderRegistry(client, world.deployment).top_up(identity.id)
         async with asyncio.timeout(TIMEOUT_S):

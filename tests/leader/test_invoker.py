@@ -581,7 +581,10 @@ async def test_refused_address_is_reported_only_to_the_operator(
         await invoker.invoke(make_call("http://localhost:1"))
     assert result == Declined(UNCONNECTED)
     assert [(line["event"], line["why"]) for line in logged] == [
-        ("address_refused", "the address is loopback (Pass --allow-loopback to allow it.)")
+        (
+            "address_refused",
+            "the address is not public: loopback (Pass --allow-loopback to allow it.)",
+        )
     ]
 
 

@@ -181,7 +181,7 @@ async def test_refused_leader_declines_with_the_reason(
 ):
     async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
         outcome = await make_signing_invoker(identity).invoke(make_call(f"{url}/{ADD}"))
-    detail = f"the tool refused this leader: {detail}"
+    detail = f"the tool rejected this leader: {detail}"
     assert outcome == Declined(Failure(FailureReason.UNAUTHORIZED, detail))
 
 
@@ -196,7 +196,7 @@ async def test_reason_of_an_author_reaches_the_requester(make_signing_invoker, m
 
     async with serving(signing_server(add, key=TOOL_KEY)) as url:
         outcome = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}"))
-    detail = "the tool refused this leader: 403: the quota of this month is used up"
+    detail = "the tool rejected this leader: 403: the quota of this month is used up"
     assert outcome == Declined(Failure(FailureReason.UNAUTHORIZED, detail))
 
 
@@ -205,14 +205,14 @@ async def test_leader_without_signatures_is_refused_with_a_reason(
 ):
     async with serving(signing_server(add_tool)) as url:
         outcome = await make_invoker().invoke(make_call(f"{url}/{ADD}"))
-    assert outcome.failure.detail == "the tool refused this leader: 401 signature_missing"
+    assert outcome.failure.detail == "the tool rejected this leader: 401 signature_missing"
 
 
 async def test_untrusted_text_is_not_repeated(make_invoker, make_call, serve_bytes, respond):
     body = json.dumps({"code": "buy_now", "detail": "at https://evil.example"}).encode()
     server = await serve_bytes(respond(403, body))
     outcome = await make_invoker().invoke(make_call(server.url))
-    assert outcome.failure.detail == "the tool refused this leader: 403"
+    assert outcome.failure.detail == "the tool rejected this leader: 403"
 
 
 async def test_each_attempt_has_its_own_nonce(

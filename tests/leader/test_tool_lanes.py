@@ -132,10 +132,14 @@ def test_single_failure_is_not_logged(lanes, logged):
 
 def test_refused_address_is_logged_once_per_reason(lanes, logged):
     lane = lanes.of(Address.of(1), "a.b.c@1")
-    for why in ("the address is private", "the address is private", "the URL is not https"):
+    for why in (
+        "the address is not public: private",
+        "the address is not public: private",
+        "the URL is not https",
+    ):
         lane.record_unreachable("cannot connect to the tool", why)
     assert [(line["event"], line["why"]) for line in logged] == [
-        ("address_refused", "the address is private"),
+        ("address_refused", "the address is not public: private"),
         ("address_refused", "the URL is not https"),
     ]
     assert lanes.tools_down() == 1

@@ -139,7 +139,7 @@ async def test_endless_response_is_read_up_to_the_limit(internet, ask):
     head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
     internet.pages["llm.taluslabs.xyz"] = head + b" " * 1_000_000
     proof = await ask()
-    assert proof.reason == "the document of llm.taluslabs.xyz has more than 65536 bytes"
+    assert proof.reason == "the response of llm.taluslabs.xyz has more than 65536 bytes"
 
 
 async def test_compressed_response_is_rejected(internet, ask):

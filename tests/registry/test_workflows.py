@@ -86,7 +86,7 @@ async def test_publish_fails_for_different_document(workflows, twice):
         await workflows.publish(other, SUM, "Adds three numbers.")
     assert refused.value.code == "workflow_differs"
     assert "xyz.example.sum@2" in refused.value.hint
-    with pytest.raises(ValidationError, match="another document or description"):
+    with pytest.raises(ValidationError, match="a different document or description"):
         await workflows.publish(twice, SUM, "Adds more numbers.")
     await workflows.publish(other, SUM_2)
     assert (await workflows.get(SUM_2)).document == other

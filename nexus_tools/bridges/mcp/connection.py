@@ -91,7 +91,7 @@ async def _call_error(error: MCPError, link: Link) -> CallFailedError:
     if error.code == LOCAL_ERROR_CODE:
         return CallFailedError(error.message)
     if error.message == _SESSION_GONE:
-        link.close("the server has forgotten the session")
+        link.close("the server no longer knows the session")
     return CallFailedError(f"the server rejected the request: {error.message}", code=error.code)
 
 

@@ -228,4 +228,4 @@ def _end_reason(exit_code: int | None, log: str) -> tuple[str, Limit | None]:
     start_failure = _NOT_STARTED.search(log)
     if start_failure:
         return f"{start_failure[2]!r} cannot be started: {os.strerror(int(start_failure[1]))}", None
-    return f"the server ended with exit code {exit_code}", None
+    return f"the server exited with code {exit_code}", None

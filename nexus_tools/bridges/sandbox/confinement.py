@@ -85,7 +85,7 @@ class Confinement:
         if not confine.is_supported():
             raise _unavailable("this system cannot confine bridged tools")
         if self.ports and landlock.version() < landlock.PORTS_SINCE:
-            raise _unavailable("this kernel cannot allow single ports for bridged tools")
+            raise _unavailable("this kernel cannot restrict bridged tools to specific ports")
 
     def words(
         self, command: Sequence[str], environment: Mapping[str, str], scratch: Path
@@ -121,7 +121,7 @@ def _unavailable(problem: str) -> UsageError:
         "confinement_unavailable",
         f"{problem}. Without confinement, tools can read your keys and change your files",
         hint="Use Linux 5.13 or newer with Landlock (6.7 for --allow-port). To serve trusted tools "
-        "without confinement, pass --no-confinement as a user without keys.",
+        "without confinement, pass --no-confinement, and run as a user who has no keys.",
     )
 
 

@@ -44,7 +44,7 @@ class ProcessResult:
             return f"the tool was stopped because {_LIMIT_REASONS[self.limit]}"
         if self.exit_code is not None and self.exit_code < 0:
             return f"the tool was killed by {_signal_name(-self.exit_code)}"
-        return f"the tool ended with exit code {self.exit_code}"
+        return f"the tool exited with code {self.exit_code}"
 
 
 def _signal_name(number: int) -> str:

@@ -132,7 +132,7 @@ _ERROR_PORTS: dict[str, Any] = {
     },
     "limit": {
         "enum": [limit.value for limit in Limit],
-        "description": "The limit for which the process was stopped.",
+        "description": "The limit that the process exceeded.",
     },
     "log": {"type": "string", "description": "The end of the output, at most 4 KiB."},
 }

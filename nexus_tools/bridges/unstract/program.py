@@ -98,7 +98,8 @@ def _too_large(place: Path, limits: ProcessLimits) -> ValidationError:
     return ValidationError(
         "tool_too_large",
         f"{place} exceeds {limits.files // 2} files or {limits.disk_bytes // 2} bytes",
-        hint="Each run copies the folder. Move files away that the tool does not need.",
+        hint="Each run copies the folder. Move files that the tool does not need to another"
+        " folder.",
     )
 
 

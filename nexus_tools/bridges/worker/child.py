@@ -71,7 +71,7 @@ def _check_text(text: str, place: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise ValueError(
-            f"{_location(place)} has an unpaired surrogate, which is not valid text"
+            f"{_location(place)} has a lone surrogate, which is not valid text"
         ) from None
 
 

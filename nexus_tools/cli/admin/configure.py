@@ -31,7 +31,7 @@ async def command(session: Session, target: str, settings: tuple[str, ...]) -> N
     Existing registrations and invocations keep their terms. Fees are set in gas units, so their
     amount follows the gas price. The command prints the resulting cost of an invocation. With
     `accepting=false`, the registry rejects new tools, or new leaders and invocations. Existing
-    tools, leaders and invocations continue, and their collateral can be withdrawn.
+    tools, leaders and invocations continue. Owners can still withdraw their collateral.
     """
     from msgspec.structs import replace
 

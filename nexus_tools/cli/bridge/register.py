@@ -148,7 +148,7 @@ def _check_served(
     for definition in definitions:
         other = known.get(definition.fqn)
         if other is None or other.as_json() != definition.as_json():
-            what = "does not serve" if other is None else "serves another definition of"
+            what = "does not serve" if other is None else "serves a different definition of"
             raise ValidationError(
                 "served_definition_differs",
                 f"{url} {what} {definition.fqn}",

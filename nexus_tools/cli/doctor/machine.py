@@ -51,7 +51,7 @@ def _localnet(session: Session) -> Iterator[Finding]:
     if session.settings.lacks_localnet(wanted):
         start = start_command(session.settings.find_network(wanted).endpoint().port)
         yield problem(
-            "localnet", f"the localnet of the network {wanted} is not running, but is needed", start
+            "localnet", f"the selected network {wanted} is a localnet that is not running", start
         )
     elif not running:
         yield ok("localnet", "the localnet is not running, and is not needed")
@@ -69,7 +69,7 @@ def _files(session: Session) -> Iterator[Finding]:
         yield problem("keystore", error.message, error.hint)
         return
     if not count:
-        yield problem("keystore", f"{keystore} contains no key", "nexus-tools wallet new")
+        yield problem("keystore", f"{keystore} does not contain any keys", "nexus-tools wallet new")
     elif is_exposed(keystore):
         message = f"other users of this machine can read the keys in {keystore}"
         yield problem("keystore", message, _chmod(keystore))

@@ -64,7 +64,8 @@ async def command(
     """Export tools as JSON for another system. Pass FQNs, or select tools with options.
 
     The command derives the names in the document from the FQNs. Use --names to print the mapping.
-    The command reports unexpected conversions on stderr.
+    The command warns on stderr about skipped tools and schemas that the target system does not
+    support well.
     """
     from nexus_tools.cli.export.definitions import file_definitions, registered
     from nexus_tools.cli.export.written import write

@@ -107,7 +107,9 @@ class Session:
             self.output.done(done)
             return
         variable = f"{environment.PREFIX}{key.upper()}={plain(self.settings.overrides[key])}"
-        self.output.warn(f"saved, but {variable} overrides it. Unset the variable, then {done}")
+        self.output.warn(
+            f"saved, but {variable} overrides it. Unset the variable to use the saved value"
+        )
 
     def signer(self) -> "KeyPair":
         """Return the key of `--wallet`, of the settings, or the active key of the keystore."""

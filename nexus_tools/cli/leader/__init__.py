@@ -13,7 +13,7 @@ COMMANDS = {
     "run": "Run the Leader until Ctrl-C.",
     "status": "Show the leaders of the wallet.",
     "worker": "Manage the keys that close invocations for a leader.",
-    "key": "Create and list the keys that sign tool calls.",
+    "key": "Manage the keys with which a leader signs its tool calls.",
     "activate": "Start accepting new invocations.",
     "deactivate": "Stop accepting new invocations.",
     "unregister": "Unregister a leader.",

@@ -15,9 +15,9 @@ _NONE_FITS = "no matching leaders. Run `nexus-tools leader list` without options
     "fqn",
     metavar="FQN",
     shell_complete=complete_fqns,
-    help="List only leaders that this tool accepts.",
+    help="Include only leaders that this tool accepts.",
 )
-@click.option("--active", is_flag=True, help="List only active leaders.")
+@click.option("--active", is_flag=True, help="Include only active leaders.")
 @click.option("--limit", type=click.IntRange(min=1), help="Maximum number of leaders to list.")
 @network_command
 async def command(session: Session, *, fqn: str | None, active: bool, limit: int | None) -> None:

@@ -40,19 +40,23 @@ async def own_leader(
     )
 
 
-def require_single(found: "tuple[Leader, ...]", leader_name: str | None, none: str) -> "Leader":
+_REGISTER_HINT = "Run `nexus-tools leader register` to register one."
+
+
+def require_single(
+    found: "tuple[Leader, ...]", leader_name: str | None, none: str, hint: str = _REGISTER_HINT
+) -> "Leader":
     """Return the leader with a name among the candidates, or the only candidate.
 
-    `none` is the error message for no candidates. Raises `leader_missing` or `leader_ambiguous`.
+    `none` and `hint` are the error message and the hint for no candidates. Raises `leader_missing`
+    or `leader_ambiguous`.
     """
     named = tuple(item for item in found if leader_name in (None, item.name))
     if not named:
         raise NotFoundError(
             "leader_missing",
             f"{none} named {leader_name[:80]!r}" if leader_name else none,
-            hint=f"Use one of {_listed(found)}."
-            if found
-            else "Run `nexus-tools leader register` to register one.",
+            hint=f"Use one of {_listed(found)}." if found else hint,
         )
     if len(named) > 1:
         raise UsageError(

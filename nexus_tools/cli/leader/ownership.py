@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from nexus_tools.contracts import Sent
     from nexus_tools.registry import LeaderRegistry
 
+_OFFERED_LEADER = click.option(
+    "--leader",
+    "leader_name",
+    help="ID or name of the offered leader. Required if several leaders are offered to the wallet.",
+)
+
 
 @click.command()
 @OFFERED
@@ -45,7 +51,7 @@ async def offer(
 
 
 @click.command()
-@LEADER
+@_OFFERED_LEADER
 @transaction_command
 async def accept(session: Session, leader_name: str | None) -> None:
     """Accept the leader that was offered to your wallet.
@@ -64,7 +70,9 @@ async def accept(session: Session, leader_name: str | None) -> None:
             offered = tuple(
                 item for item in await leaders.list() if item.owner.pending_owner == wallet
             )
-            found = require_single(offered, leader_name, f"no leader is offered to {wallet}")
+            none = f"no leader is offered to {wallet}"
+            hint = f"Ask the owner to run `nexus-tools leader offer {wallet} --wallet OWNER`."
+            found = require_single(offered, leader_name, none, hint)
         removed = {
             "workers_removed": [str(entry) for entry in found.workers.entries if entry != wallet],
             "keys_removed": [format_public_key(key) for key in found.keys.keys],

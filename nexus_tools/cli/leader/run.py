@@ -51,7 +51,7 @@ _OPTIONS = (
     "--worker",
     "workers",
     multiple=True,
-    metavar="ALIAS",
+    metavar="ADDRESS|ALIAS",
     shell_complete=complete_keys,
     help="Key of a worker, by its alias or address. May be repeated. Default: the key that signs.",
 )
@@ -156,7 +156,8 @@ async def _worked_for(
         options = dict.fromkeys(filter(None, map(session.wallet_option, workers)))
         if options and not worked_by:
             commands = ", ".join(f"`{run_command(session, option)}`" for option in options)
-            error.hint = f"Other keys of yours are workers of leaders. Run {commands}."
+            one_of = "one of " if len(options) > 1 else ""
+            error.hint = f"Your other keys are workers of leaders. Run {one_of}{commands}."
         raise
 
 

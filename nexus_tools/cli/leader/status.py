@@ -25,7 +25,8 @@ _COLUMNS = COLUMNS | {
 async def command(session: Session, leader_name: str | None) -> None:
     """Show the wallet's leaders: state, collateral, track record and workers.
 
-    A worker pays the gas of the invocations that it closes, so keep its balance above zero.
+    A worker pays the gas of the invocations that it closes, so keep enough SUI in its balance to
+    pay for gas.
     """
     from nexus_tools.sui.types.address import Address
 

@@ -82,7 +82,8 @@ async def command(
 ) -> None:
     """Trace the transaction DIGEST call by call, or simulate and trace a transaction from a file.
 
-    With --json, the command prints the whole trace and ignores the other options.
+    With --json, the command prints the whole trace and ignores --depth, --natives, --framework and
+    --full.
     """
     traced = _subject(digest, simulate)
     if session.output.as_json:

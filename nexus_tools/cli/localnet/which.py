@@ -15,7 +15,8 @@ LOCALNET_OPTION = click.option(
     "--network",
     "network_name",
     metavar="NAME",
-    help="Name of the localnet. Default: the current network, or `localnet`.",
+    help="Name of the localnet. Default: the configured network if it is a localnet, otherwise"
+    " `localnet`.",
     shell_complete=complete_networks,
 )
 

@@ -49,7 +49,8 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 @click.option(
     "--max-price",
     type=AMOUNT,
-    help="Maximum price of a served tool, or maximum starting cost of a served workflow, in SUI.",
+    help="Maximum price of a served tool, or maximum default funds of a served workflow's"
+    " execution, in SUI.",
 )
 @click.option("--on-chain", is_flag=True, help="Call tools with paid on-chain invocations.")
 @click.option(

@@ -10,7 +10,7 @@ from nexus_tools.cli.framework import LazyGroup
 COMMANDS = {
     "publish": "Publish a Move package, or the packages of nexus-tools.",
     "upgrade": "Propose, review, and execute upgrades.",
-    "lock": "Lock the upgrades of a published package permanently.",
+    "lock": "Lock the upgrades of the package of UPGRADE_CAP permanently.",
     "make-immutable": "End all upgrades of a locked package permanently.",
     "show": "Show the package on the network.",
     "use": "Use a published package from now on.",

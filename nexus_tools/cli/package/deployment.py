@@ -287,8 +287,8 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
     """Use the published PACKAGE, given by the ID of its first version, from now on.
 
     The command finds the package's registries and latest version. The command also finds the
-    upgrade_lock package that locked PACKAGE at its publication. The command rejects a package that
-    differs from the upgrade_lock of nexus-tools, or is not immutable.
+    upgrade_lock package that locked PACKAGE at its publication. The command rejects an upgrade_lock
+    package that differs from the one in this nexus-tools release, or that is not immutable.
     """
     from nexus_tools.contracts import Deployment, LockDeployment, newest, with_workflows_package
     from nexus_tools.sui.types.address import Address
@@ -300,7 +300,7 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
             if not executed:
                 raise NotFoundError(
                     "package_unknown",
-                    f"package {package} not found on {client.network.name}",
+                    f"the package {package} does not exist on {client.network.name}",
                     hint="Check the ID, or use a node that keeps the package's transaction.",
                 )
             deployment = Deployment.of(executed, await client.chain_id())

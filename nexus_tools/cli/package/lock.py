@@ -70,8 +70,8 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
 async def make_immutable(session: Session, package: str | None) -> None:
     """End all upgrades of the locked PACKAGE immediately and permanently.
 
-    Default: the tool package of nexus-tools. The command also ends a proposed upgrade, and requires
-    the key that owns the lock.
+    Default: the tool package of nexus-tools. The command also cancels a proposed upgrade, and
+    requires the key that owns the lock.
     """
     async with session.client(signing=True) as client:
         locks, package_id = await locked_package(session, client, package)

@@ -18,7 +18,7 @@ async def require_package(client: "SuiClient", package_id: "Address") -> "MovePa
     if value is None or not isinstance(value.data, MovePackage):
         raise NotFoundError(
             "package_unknown",
-            f"package {package_id} not found on {client.network.name}",
+            f"the package {package_id} does not exist on {client.network.name}",
             hint="Check the ID and the network (--network NAME).",
         )
     return value.data

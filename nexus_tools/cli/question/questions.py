@@ -31,10 +31,10 @@ _COLUMNS = {
 
 
 @click.command("list")
-@click.option("--all", "all_accounts", is_flag=True, help="Include questions to other accounts.")
+@click.option("--all", "all_accounts", is_flag=True, help="Include questions for other accounts.")
 @network_command
 async def list_questions(session: Session, *, all_accounts: bool) -> None:
-    """List the open questions to the wallet, the oldest first.
+    """List the open questions for the wallet, the oldest first.
 
     The list comes from events, so it only goes back as far as the node keeps events. With
     --json, the fields are `invocation`, `answerer`, `question`, `requester`, `execution`,

@@ -81,10 +81,10 @@ async def command(
     """Schedule executions of the workflow FQN, paid from funds that you deposit now.
 
     Pass one of --every, --cron, --at and --on-event. A leader, or any other account, starts a due
-    execution. The schedule repays the cost of this account (the keeper), and also pays the keeper
-    fee. Unspent funds of an execution are refunded. Planned times that pass while an execution runs
-    are skipped. After several missed times, only one execution starts. With --max-delay, times that
-    are too late are skipped.
+    execution. The schedule reimburses this account (the keeper) for its cost, and pays it the
+    keeper fee. Unspent funds of an execution are refunded. Planned times that pass while an
+    execution runs are skipped. After several missed times, only one execution starts. With
+    --max-delay, times that are too late are skipped.
 
     With --json, the fields are `schedule`, `workflow`, `when`, `next_at_ms`, `funds_mist`,
     `funds_per_execution_mist` and `leaders`.

@@ -114,7 +114,9 @@ def _suspension(owned: "Tool | Leader", reason: str | None) -> Suspension:
         what, top_up = owned.fqn, f"tool top-up {owned.fqn}"
     else:
         what, top_up = f"leader {owned.name}", f"leader top-up --leader {owned.id}"
-    message = f"{what} is suspended: {lacking} of its collateral was slashed{why}"
+    message = (
+        f"{what} is suspended after a slash: {lacking} of its required collateral is missing{why}"
+    )
     return Suspension(message, with_current_options(f"nexus-tools {top_up}"), reason)
 
 

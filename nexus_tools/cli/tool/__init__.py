@@ -10,7 +10,7 @@ from nexus_tools.cli.framework import LazyGroup
 COMMANDS = {
     "new": "Create a project with a tool and its test.",
     "serve": "Serve tools over HTTP.",
-    "key": "Create and list the keys that sign responses.",
+    "key": "Manage the keys with which a tool signs its responses.",
     "validate": "Check that a tool follows the protocol.",
     "register": "Register tools and lock their collateral.",
     "list": "List the registered tools.",

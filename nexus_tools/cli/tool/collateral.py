@@ -73,7 +73,8 @@ async def claim(session: Session, fqn: str) -> None:
 @click.option(
     "--collateral",
     type=AMOUNT,
-    help="Collateral to lock, in SUI. Default: the required minimum.",
+    help="Collateral to lock, in SUI. Default: the registry's minimum, or twice the price if that"
+    " is more.",
 )
 @transaction_command
 async def re_register(session: Session, fqn: str, collateral: int | None) -> None:

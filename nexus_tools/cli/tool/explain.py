@@ -23,7 +23,7 @@ _CHECKS = {
     "output_invalid": "the answer violates the output schema",
     "output_too_large": "the answer is larger than the maximum outcome size that was paid for",
     "unauthorized": "the tool rejected the call of this leader",
-    "refused": "the leader does not work for this tool",
+    "refused": "the leader refused to call the tool",
     "overloaded": "the leader had reached its limit of pending invocations",
 }
 _SETTLED = "the answer matches the output schema and fits the size that was paid for"

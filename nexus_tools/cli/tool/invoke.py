@@ -69,7 +69,7 @@ async def command(
     delete: bool,
     query_domain: bool | None,
 ) -> None:
-    """Invoke the tool FQN on chain, wait for a leader to close it, and print the outcome.
+    """Invoke the tool FQN on chain, wait until the invocation is closed, and print the outcome.
 
     An invocation names one or two leaders, in order of preference. The command takes the first
     active leaders that the tool accepts, from --leader, or else from the setting `leaders`. If both
@@ -99,18 +99,18 @@ async def command(
         cost = await nexus.invocations.quote(tool, values, max_outcome_bytes)
         most = cost if max_cost is None else min(cost, max_cost)  # at most the amount in the prompt
         terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": most}
-        by = f"by the leader {', or else by '.join(map(str, leaders))}"
+        named = f"the leader {', or the backup leader '.join(map(str, leaders))}"
         with terminable():
             sent, place = await confirm_and_execute(
                 session,
                 nexus.invocations,
                 lambda service: service.request(tool, values, leaders=leaders, **terms),
-                question=lambda _: f"Prepay {units.sui(cost)} to invoke {fqn}, to be closed {by}?",
+                question=lambda _: f"Prepay {units.sui(cost)} to invoke {fqn} with {named}?",
             )
             cost = nexus.invocations.emitted(sent, InvocationRequested).payment_mist
             facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
             facts["leaders"] = list(map(str, leaders))
-            done = f"requested {place}, to be closed {by}, with {units.sui(cost)} prepaid"
+            done = f"requested {place} from {named}, and prepaid {units.sui(cost)}"
             if session.dry_run or no_wait:
                 report(session.output, sent, done, facts, result=str(place))
                 return
@@ -142,7 +142,7 @@ async def _choose_leaders(
 
 def _warn_of_owner(output: Output, fqn: str, proof: "DomainProof | None") -> None:
     if proof is not None and proof.is_denied:
-        output.warn(f"the owner of {fqn} is not confirmed by its domain: {proof.reason}")
+        output.warn(f"the domain of {fqn} does not confirm the tool's owner: {proof.reason}")
 
 
 @contextmanager

@@ -40,7 +40,7 @@ async def add(session: Session, fqn: str, key: str) -> None:
 async def remove(session: Session, fqn: str, key: str) -> None:
     """Remove a key of the tool FQN.
 
-    Add the tool's next key first, and wait until leaders use it.
+    Add the tool's next key first, and wait until leaders accept it.
     """
     await _change(session, fqn, key, signs=False)
 

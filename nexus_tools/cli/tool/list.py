@@ -26,7 +26,7 @@ _NONE_FITS = "no matching tools. Run `nexus-tools tool list` without options to 
 
 @click.command()
 @registry_filter_options
-@click.option("--state", type=_STATES, help="List only tools in this state.")
+@click.option("--state", type=_STATES, help="Include only tools in this state.")
 @click.option(
     "--sort",
     type=Choice(list(_SORTS)),

@@ -17,7 +17,10 @@ _WHO = click.argument("account", metavar="ADDRESS|ALIAS", type=ACCOUNT)
 
 @click.group()
 def command() -> None:
-    """Manage operators, which may change a tool's URL, timeout and price, and remove leaders."""
+    """Manage operators, which may change a tool's URL, timeout, price and minimum outcome size.
+
+    Operators may also remove leaders.
+    """
 
 
 @command.command()

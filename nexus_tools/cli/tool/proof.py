@@ -103,7 +103,8 @@ def _write(session: Session, nexus: "Nexus", hosts: tuple[str, ...]) -> None:
     place = nexus.deployment.chain_id, str(nexus.deployment.tool_registry)
     owners = RegistryOwners(*place, (str(_wallet(session)),))
     click.echo(DomainOwners((owners,)).text())
-    where = ", or for all names below it at ".join(f"https://{host}{PROOF_PATH}" for host in hosts)
+    urls = (f"https://{host}{PROOF_PATH}" for host in hosts)
+    where = ", or, to cover all names of the parent domain, at ".join(urls)
     session.output.note(
         f"publish this document at {where}. If a document exists there, add this entry to its"
         " `registries`"

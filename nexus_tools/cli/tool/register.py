@@ -253,7 +253,7 @@ def _question(simulated: _Registered, accepted_terms: RegistrationTerms, leaders
     count = len(simulated.sent)
     how_often = "" if count == 1 else f" in {count} transactions"
     return (
-        f"Register {_named(simulated)}{_carried(accepted_terms, leaders)}: lock {locked},"
+        f"Register {_named(simulated)}{_carried(accepted_terms, leaders)}, lock {locked},"
         f" claimable {delay} after unregistering, and pay"
         f" {units.sui(simulated.cost_mist)} for gas and storage{how_often}?"
     )

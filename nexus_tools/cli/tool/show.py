@@ -16,7 +16,7 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN, check_domain, proof_documen
 async def command(session: Session, *, fqn: str, query_domain: bool | None) -> None:
     """Show the tool FQN: its definition, ports, state, price, owner, operators and leaders.
 
-    The command queries the tool's domain for its list of owners, and caches the answer for a day.
+    The command caches a domain's list of owners for a day.
     """
     from nexus_tools.cli.tool.record import tool_documents
     from nexus_tools.tool import ToolFqn

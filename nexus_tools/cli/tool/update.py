@@ -32,14 +32,17 @@ if TYPE_CHECKING:
 @click.option("--url", help="New URL of the tool.")
 @click.option("--description", help="New description.")
 @click.option(
-    "--timeout", "timeout_ms", type=DURATION, help="New time limit of a call, for example 5s."
+    "--timeout",
+    "timeout_ms",
+    type=DURATION,
+    help="New maximum time of a call, for example 5s.",
 )
 @click.option("--price", type=AMOUNT, help="New price of an invocation, in SUI.")
 @click.option("--payout", type=ACCOUNT, help="Account that receives the price.")
 @click.option(
     "--min-outcome-bytes",
     type=click.IntRange(min=0),
-    help="Minimum outcome size, in bytes, that an invocation must pay for.",
+    help="New minimum outcome size, in bytes, that an invocation must pay for.",
 )
 @click.option(
     "--require-signed-outcome/--no-require-signed-outcome",

@@ -11,8 +11,8 @@ _LEAST_LENGTH = 8
 ENCRYPT = click.option(
     "--encrypt",
     is_flag=True,
-    help="Encrypt the key with a passphrase, and store it outside the keystore format of the Sui"
-    " CLI. The command prompts for the passphrase, or reads it from"
+    help="Encrypt the key with a passphrase. The Sui CLI cannot read encrypted keys. The command"
+    " prompts for the passphrase, or reads it from"
     f" {environment.PASSPHRASE_FILE} or {environment.PASSPHRASE}.",
 )
 
@@ -21,7 +21,7 @@ def new_passphrase(session: Session, alias: str | None) -> str:
     """Return a new key's passphrase, and prompt for it twice. Raises `passphrase_too_short`."""
     passphrase = session.settings.passphrase
     if passphrase.is_set or passphrase.prompt is None:
-        text = passphrase(alias or "that is new")
+        text = passphrase(alias)
     else:
         asked = "New passphrase (cannot be reset)"
         text = str(click.prompt(asked, hide_input=True, confirmation_prompt=True, err=True))

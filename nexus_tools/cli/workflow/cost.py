@@ -32,7 +32,7 @@ _TOTALS = {
     type=click.IntRange(min=1),
     default=1_000,
     show_default=True,
-    help="Maximum number of steps.",
+    help="Maximum number of runs.",
 )
 @network_command
 async def command(

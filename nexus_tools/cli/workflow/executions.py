@@ -27,7 +27,10 @@ _COLUMNS = {
 async def command(
     session: Session, *, running: bool, with_deleted: bool, owner: str | None
 ) -> None:
-    """List the executions of your key in the node's events, the oldest first."""
+    """List the executions that your key owns, the oldest first.
+
+    The list comes from events, so it only goes back as far as the node keeps events.
+    """
     from nexus_tools.registry import status_of
 
     address = session.own_address() if owner is None else session.address_of(owner, short=True)

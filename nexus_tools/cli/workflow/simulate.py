@@ -66,7 +66,7 @@ _COLUMNS = {
     type=click.IntRange(min=1),
     default=1_000,
     show_default=True,
-    help="Maximum number of tool calls.",
+    help="Maximum number of runs.",
 )
 @click.option("--deadline", type=DURATION, help="Maximum simulated duration, for example 10m.")
 @click.option(

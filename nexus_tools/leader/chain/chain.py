@@ -181,7 +181,8 @@ class Chain:
         if None in values and (height := await self.height()) < self._max_height:
             raise UnreachableError(
                 "node_behind",
-                f"the node lags: it has {height} of at least {self._max_height} checkpoints",
+                f"the node lags behind: expected at least {self._max_height} checkpoints, got"
+                f" {height}",
             )
 
     def _closure_kind(self, value: Object | None) -> ClosureKind | None:

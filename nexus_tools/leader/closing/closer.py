@@ -300,7 +300,7 @@ class Closer:
         if len(closings) < count or self._workers.epoch != before or is_poorer:
             return
         if not _reduce_steps(closings):
-            message = f"the node refuses the transaction: {refusal.message}"
+            message = f"the node rejected the transaction: {refusal.message}"
             raise RefusedOnChainError("closing_refused", message)
 
     async def _after_failure(
@@ -339,7 +339,7 @@ class Closer:
                 self._on_refused(closings.pop())
 
     def _on_refused(self, closing: Closing) -> None:
-        self._note_trouble(f"the chain refuses to close {closing.assignment.invocation}")
+        self._note_trouble(f"the chain rejected the closing of {closing.assignment.invocation}")
         self._retry_later(closing)
 
     def _requeue_half(self, closings: list[Closing]) -> None:

@@ -310,7 +310,8 @@ def _suspended_problem(leader: Leader, network: Network) -> str:
     top_up = f"nexus-tools leader top-up --leader {leader.id}"
     # If a program defines the network, it has no profile, and the CLI cannot resolve its name.
     command = f"{top_up} -n {network.quoted_name}" if network.has_profile else top_up
-    return f"{message}: its owner must restore {sui(leader.collateral.shortfall_mist)}: {command}"
+    missing = sui(leader.collateral.shortfall_mist)
+    return f"{message}. Its owner must restore {missing} of collateral with `{command}`"
 
 
 def _no_worker_problem(leader: Address) -> str:

@@ -83,7 +83,7 @@ def _mismatch(response: Response, definition: ToolDefinition) -> str:
     except ValidationError:
         return f"the tool's {protocol.META} is not a valid definition"
     if served_definition.fqn != definition.fqn:
-        return f"the tool's {protocol.META} names another tool"
+        return f"the tool's {protocol.META} names a different tool"
     if not served_definition.has_same_interface(definition):
         return f"the tool's {protocol.META} and the chain have different schemas"
     return ""

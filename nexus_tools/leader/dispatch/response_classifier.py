@@ -31,8 +31,8 @@ _PROBLEM_CODES = frozenset(problem.code for problem in Problem)
 _GATEWAY_PREFIX = "a gateway in front of the tool responded with"
 
 _DETAIL_PREFIXES = {
-    FailureReason.UNAUTHORIZED: "the tool refused this leader:",
-    FailureReason.INPUT_INVALID: "the tool refused the input:",
+    FailureReason.UNAUTHORIZED: "the tool rejected this leader:",
+    FailureReason.INPUT_INVALID: "the tool rejected the input:",
     FailureReason.OUTPUT_TOO_LARGE: "the tool's answer is too large:",
     FailureReason.TIMED_OUT: "the tool reached its own time limit:",
     FailureReason.HTTP_ERROR: "the tool responded with",

@@ -78,9 +78,10 @@ class AuthorAccounts:
             if self._clock.now_ms() < account.refused_until_ms:
                 return "this leader lost gas to the tool's author and blocks the author for a day"
             if account.balance_mist + self._max_unpaid_mist < max(1, budget_mist):
+                limit_mist = max(0, account.balance_mist + self._max_unpaid_mist)
                 return (
-                    f"a call may cost {budget_mist} MIST of gas, but this leader risks at most"
-                    f" {max(0, account.balance_mist + self._max_unpaid_mist)} for the tool's author"
+                    f"a call may cost {budget_mist} MIST of gas, but this leader advances at most"
+                    f" {limit_mist} MIST for the tool's author"
                 )
         return None
 

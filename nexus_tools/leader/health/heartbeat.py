@@ -57,7 +57,7 @@ class Heartbeat:
         self._metrics.node_checkpoint.set(height)
         self.trouble = self.code = ""
         if height < seen:
-            self.trouble = f"the node was rolled back from checkpoint {seen} to {height}"
+            self.trouble = f"the chain was rolled back from checkpoint {seen} to {height}"
             self.code = "node_reorg"
             self._chain.note_rollback(height)
         self._chain.observe(height)

@@ -87,7 +87,7 @@ class OnChainCalls:
     def _warn_of_request(self, transaction: str) -> None:
         self._warn(
             f"{transaction} may have requested an invocation. Run `nexus-tools invocation list` to"
-            " list open invocations"
+            " list pending invocations"
         )
 
     async def _closed(self, place: Address, reservation: Reservation) -> tuple[Outcome, str]:

@@ -303,7 +303,9 @@ class Executions(PackageClient):
         """
         if not amount_mist:
             raise UsageError(
-                "amount_zero", "the amount is 0", hint="Pass a positive amount, such as 0.5."
+                "amount_zero",
+                f"the amount must be positive, got {sui(amount_mist)}",
+                hint="Pass a positive amount, such as 0.5.",
             )
         await self.get(execution)
         return await self.pay(calls.refill, execution, amount_mist=amount_mist)

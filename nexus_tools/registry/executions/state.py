@@ -238,7 +238,7 @@ async def _failures(
         fqn: {
             "price_too_high": f"its limit is {sui(mist)}",
             "timeout_too_long": f"its limit is {duration(terms.max_timeout_ms)}",
-            "too_many_steps": f"its limit is {count(terms.max_steps, 'step')}",
+            "too_many_steps": f"its limit is {count(terms.max_steps, 'run')}",
             "outcome_limit_too_small": f"its limit is {count(terms.max_outcome_bytes, 'byte')}",
         }
         for fqn, mist in zip(workflow.fqns, terms.max_prices_mist, strict=True)

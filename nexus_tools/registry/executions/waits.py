@@ -241,7 +241,8 @@ class _Reader:
             case moves.ExecutionAdvanced():
                 ending = self._end_of_run(run)
                 sentence = (
-                    f"{run} {ending}, but the leader {leaders} has not advanced the execution"
+                    f"the invocation of {run} {ending}, but the leader {leaders} has not advanced"
+                    " the execution"
                 )
             case moves.RegionGathered():
                 sentence = (

@@ -50,7 +50,7 @@ class ScheduleKeeper(PackageClient):
         if not builder.commands:
             raise WrongStateError(
                 "nothing_to_collect",
-                f"the schedule {schedule} has no uncollected execution that has ended",
+                f"the schedule {schedule} does not have ended executions with funds to collect",
             )
         return await self.send(builder)
 

@@ -306,12 +306,14 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
     is_closable_by_anyone = (
         definition.function is not None and definition.function.closable_by_anyone
     )
-    longest_ms = definition.timeout_ms if is_closable_by_anyone else settings.max_timeout_ms
-    if not settings.min_timeout_ms <= definition.timeout_ms <= longest_ms:
+    shortest_ms, longest_ms = settings.min_timeout_ms, settings.max_timeout_ms
+    expected = f"{shortest_ms} to {longest_ms} ms"
+    if is_closable_by_anyone:
+        longest_ms, expected = definition.timeout_ms, f"at least {shortest_ms} ms"
+    if not shortest_ms <= definition.timeout_ms <= longest_ms:
         raise ValidationError(
             "timeout_out_of_range",
-            f"{fqn} has a timeout of {definition.timeout_ms} ms, expected"
-            f" {settings.min_timeout_ms} to {settings.max_timeout_ms} ms",
+            f"{fqn} has a timeout of {definition.timeout_ms} ms, expected {expected}",
         )
 
 
@@ -373,7 +375,7 @@ def _check_same(registration: Registration, existing: calls.Tool) -> None:
     if not is_same_definition(registration.definition, existing.definition):
         raise ValidationError(
             "definition_differs",
-            f"{registration.fqn} is registered with another definition",
+            f"{registration.fqn} is registered with a different definition",
             hint="Register it as the next version, or update its URL, description or timeout.",
         )
     if existing.state is not ToolState.ACTIVE:

@@ -171,7 +171,7 @@ class Workflows(PackageClient):
             if not self.decode_existing(settings, registry, ToolRegistry).settings.accepting:
                 raise WrongStateError(
                     "not_accepting",
-                    "the registry does not accept new registrations at present",
+                    "the registry currently does not accept new registrations",
                     hint="Try again later.",
                 )
             return None, name is not None
@@ -191,7 +191,7 @@ class Workflows(PackageClient):
         if not is_same:
             raise ValidationError(
                 "workflow_differs",
-                f"{publication.fqn} is published with another document or description",
+                f"{publication.fqn} is published with a different document or description",
                 hint=f"Publish it as the next version, {publication.fqn.unversioned}"
                 f"@{publication.fqn.version + 1}.",
             )

@@ -112,14 +112,18 @@ class KeyPair:
         import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         if scheme not in _DERIVATION_PATHS:
-            raise _bad_key(f"keys of the scheme {scheme.name} cannot be derived from a mnemonic")
+            raise _bad_key(
+                f"keys of the scheme {scheme.name} cannot be derived from a recovery phrase"
+            )
         phrase = " ".join(words.lower().split())
         try:
             _, secret = pysui_fastcrypto.keys_from_mnemonics(
                 scheme, _DERIVATION_PATHS[scheme], phrase
             )
         except ValueError:
-            raise _bad_key("the words are not a BIP-39 mnemonic: check their spelling") from None
+            raise _bad_key(
+                "the words are not a BIP-39 recovery phrase: check their spelling"
+            ) from None
         return cls.from_secret(scheme, bytes(secret))
 
     @classmethod
@@ -203,5 +207,5 @@ def _bad_key(reason: str) -> ValidationError:
     return ValidationError(
         "key_invalid",
         f"the key cannot be read: {reason}",
-        hint="Use a suiprivkey…, an entry of a Sui keystore, or a mnemonic.",
+        hint="Use a suiprivkey…, an entry of a Sui keystore, or a recovery phrase.",
     )

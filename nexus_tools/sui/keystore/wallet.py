@@ -142,7 +142,7 @@ class Wallet:
             if self._active is None or not (self._keys or self._unreadable):
                 raise NotFoundError(
                     "wallet_empty",
-                    f"the wallet {self._path} does not have a key",
+                    f"the keystore {self._path} does not contain any keys",
                     hint="Create a key with `nexus-tools wallet new`, or import a key.",
                 )
             if self._active not in self._keys:
@@ -158,7 +158,7 @@ class Wallet:
                 return account.address
         raise NotFoundError(
             "account_unknown",
-            f"the wallet {self._path} does not have an account {which!s:.80}",
+            f"the keystore {self._path} does not contain the account {which!s:.80}",
             hint=suggestion(
                 str(which),
                 self._aliases.values(),

@@ -62,7 +62,7 @@ class Localnet:
             NexusError: the errors of `Node.open`.
         """
         if self._node is not None:
-            raise WrongStateError("localnet_running", "the local network is already running")
+            raise WrongStateError("localnet_running", "the localnet is already running")
         node = Node.open(self._state, origin=self._origin)
         try:
             server = Server(node, limits=self._limits, sources=self._sources)
@@ -104,7 +104,7 @@ class Localnet:
         """
         if self._node is None:
             raise WrongStateError(
-                "localnet_stopped", "the local network is not running", hint="Call `start` first."
+                "localnet_stopped", "the localnet is not running", hint="Call `start` first."
             )
         return self._node
 

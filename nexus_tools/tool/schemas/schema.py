@@ -31,7 +31,7 @@ MAX_PORTS = 32
 """The maximum number of ports of an input or a variant that the registry accepts."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
-_NAME_RULE = "a name is a letter a-z followed by a-z, 0-9 or '_'"
+_NAME_RULE = "expected a letter a-z, followed by a-z, 0-9 or '_'"
 
 
 @dataclass(frozen=True, slots=True)

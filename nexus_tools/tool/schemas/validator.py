@@ -88,7 +88,9 @@ class OutputValidator:
         """Raise `ValidationError` (`output_invalid`) unless the tool has a variant of this name."""
         if variant not in self.variants:
             known = ", ".join(self.variants)
-            message = f"{str(variant)[:80]!r} is not a variant of the tool; it has {known}"
+            message = (
+                f"{str(variant)[:80]!r} is not a variant of the tool. Its variants are {known}"
+            )
             raise mismatch_error(*_OUTPUT, [Mismatch("", message, "/oneOf")])
 
 

@@ -35,8 +35,8 @@ def request_value(component: Component, url: str, method: str, headers: Mapping[
     if value is None:
         value = _of_url(url).get(component.name)
     if value is None:
-        message = f"{component.identifier[:80]} is covered, but the request does not have it"
-        raise MalformedError(f"{message}, or it is not supported")
+        message = f"{component.identifier[:80]} is covered, but is missing from the request"
+        raise MalformedError(f"{message} or not supported")
     return value
 
 

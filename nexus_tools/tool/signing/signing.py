@@ -233,7 +233,7 @@ def _known_key(signature_input: SignatureInput, leaders: Keys) -> tuple[str, byt
     signer, key = _key_of(signature_input)
     known = leaders(signer)
     if known is None:
-        detail = f"this tool does not accept {signer}"
+        detail = f"this tool does not accept the leader {signer}"
         raise SignatureRejectedError(Problem.LEADER_NOT_ACCEPTED, detail, unknown=signer)
     if key not in known:
         detail = f"the key of this signature is not a current key of {signer}"
@@ -354,8 +354,8 @@ def _of_response(
     if component.parameters in ({}, {"req": True}):
         value = (request if component.of_request else headers).get(component.name)
     if value is None:
-        message = f"{component.identifier[:80]} is covered, but the response does not have it"
-        raise MalformedError(f"{message}, or it is not supported")
+        message = f"{component.identifier[:80]} is covered, but is missing from the response"
+        raise MalformedError(f"{message} or not supported")
     return value
 
 

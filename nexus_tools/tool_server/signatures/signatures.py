@@ -119,7 +119,7 @@ class SignedCall(NamedTuple):
         if self.gate.is_required:
             invocation, digest = self.headers[_INVOCATION], self.headers[_DIGEST]
             if not signatures.answers.record_call(request.signer, invocation, digest, now_s):
-                detail = "this leader sent another body for the same invocation"
+                detail = "this leader sent a different body for the same invocation"
                 raise ProblemError(Problem.KEY_REUSED, detail)
 
     def finish(self, response: Response, asked: bytes, deadline: datetime | None) -> Response:

@@ -122,7 +122,8 @@ def _check_leaves(value: PortValue, loop: Block) -> None:
         names = ", ".join(dict.fromkeys(later.draft.display_name for later in again))
         raise UsageError(
             "value_leaves_loop",
-            f"{value} exists in each round of {loop}, but its step does not decide which is last",
+            f"{value} exists in each round of {loop}, but its step does not decide whether another"
+            " round starts",
             hint=f"Return the value in a variant of {names} that ends the loop.",
         )
     if any(later.variant == value.variant for later in deciding):
@@ -178,7 +179,7 @@ def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Itera
     if len({way.depth for way in found}) > 1:
         raise UsageError(
             "alternatives_differ",
-            f"some alternatives of {value} exist for all iterations, and others for one",
+            f"the alternatives of {value} come from different blocks",
             hint="Use alternatives from the same block as the step.",
         )
     yield from found

@@ -92,8 +92,8 @@ class Step(_OfStep):
             raise caller_line().of(
                 UsageError(
                     "retry_invalid",
-                    f"{times!r} retries, {after!r} seconds apart, are not allowed",
-                    hint=f"Retry 0 to {MAX_ATTEMPTS - 1} times, at most 90 days apart.",
+                    f"expected 0 to {MAX_ATTEMPTS - 1} retries, at most 90 days apart, got"
+                    f" {times!r} retries, {after!r} seconds apart",
                 )
             )
         self._draft.attempts = times + 1

@@ -183,7 +183,7 @@ def _check_static(graph: EdgeGraph, around: Mapping[str, tuple[int, ...]]) -> No
         blocks, static = target[shared_length(source, target) :], edge.kind is EdgeKind.STATIC
         entered[edge.target, static].update(blocks)
         if entered[edge.target, not static] & set(blocks):
-            message = f"'{edge.target}' has both static and other edges from outside its block"
+            message = f"'{edge.target}' has both static and non-static edges from outside its block"
             graph.complain("static_and_others", number, message)
 
 

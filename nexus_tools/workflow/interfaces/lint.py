@@ -198,7 +198,8 @@ class _Interfaces:
                     yield Violation("no_leader", message, pointer)
         elif not _two_serve_all([listed for _, _, listed in listing]):
             message = (
-                "An execution needs two leaders that together serve all its tools, but none exist."
+                "No two leaders together serve all tools of the workflow, and an execution names at"
+                " most two."
             )
             yield Violation("no_leader", message, "")
 
@@ -222,7 +223,7 @@ def _vertex(
         message = f"{vertex.fqn} is not {vertex.kind.value}: it is {kind.value}."
         yield Violation("kind", message, f"{pointer}/kind/variant")
     if vertex.verifier is Verifier.REGISTERED_KEY and not tool.signs:
-        message = f"{vertex.fqn} is registered without signed outcomes."
+        message = f"{vertex.fqn} does not require signed answers."
         yield Violation("unsigned", message, f"{pointer}/verifier")
     waits = (vertex.attempts - 1) * vertex.retry_after_ms
     if waits + vertex.attempts * tool.definition.timeout_ms > MAX_EXECUTION_MS:

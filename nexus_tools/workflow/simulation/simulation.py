@@ -288,7 +288,7 @@ class _Simulator:
         waiting, most = self._waiting[name], self._vertices[name].parallel
         while waiting and self._busy[name] < most and not self._is_over:
             if self._steps == self.max_steps:
-                self.stopped = f"the limit of {self.max_steps} steps was reached"
+                self.stopped = f"the limit of {self.max_steps} runs was reached"
                 self._apply(ExecutionCancelled())
                 return
             self._steps += 1

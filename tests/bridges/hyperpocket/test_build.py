@@ -70,7 +70,7 @@ async def test_build_runs_again_when_the_content_changes(write_packaged, serve_b
 
 async def test_call_is_not_ready_when_the_build_failed(write_packaged, call_tool, log_lines):
     folder = write_packaged(build="echo no such package >&2; exit 9")
-    reason = "the build failed: the tool ended with exit code 9"
+    reason = "the build failed: the tool exited with code 9"
     with pytest.raises(NotReadyError, match=reason):
         await call_tool(folder, {})
     [failure] = [entry for entry in log_lines if entry["event"] == "build_failed"]

@@ -43,7 +43,7 @@ async def test_exit_code_is_an_error_with_the_output(write_packaged, call_tool):
     folder = write_packaged({"main.sh": "echo no such issue >&2; exit 3"})
     assert await call_tool(folder, {}) == {
         "err": {
-            "reason": "the tool ended with exit code 3",
+            "reason": "the tool exited with code 3",
             "exit_code": 3,
             "log": "no such issue",
         }

@@ -189,9 +189,7 @@ async def test_server_at_an_impossible_url_is_refused(plain, discover):
 async def test_server_that_ends_at_once_is_refused_with_its_output(plain, discover):
     plain.server["args"] = ["-c", "import sys; sys.exit('bad luck')"]
     plain.declare(plain=plain.server)
-    assert reasons(await discover()) == {
-        "plain": "the server ended with exit code 1. Output: bad luck"
-    }
+    assert reasons(await discover()) == {"plain": "the server exited with code 1. Output: bad luck"}
 
 
 async def test_node_server_failure_is_refused_without_stack_frames(plain, discover):
@@ -201,7 +199,7 @@ async def test_node_server_failure_is_refused_without_stack_frames(plain, discov
     plain.declare(plain=plain.server)
     [reason] = reasons(await discover()).values()
     assert reason.startswith(
-        "the server ended with exit code 1. Output: Error [ERR_MODULE_NOT_FOUND]: Cannot find"
+        "the server exited with code 1. Output: Error [ERR_MODULE_NOT_FOUND]: Cannot find"
         " package 'zod'"
     )
     assert "ModuleLoader" not in reason
@@ -213,7 +211,7 @@ async def test_downloaded_server_without_network_gets_a_hint(plain, discover, ho
     npx.chmod(0o755)
     plain.declare(away={"command": str(npx), "args": ["-y", "server"]})
     [refusal] = (await discover()).rejected
-    assert refusal.reason == "the server ended with exit code 1"
+    assert refusal.reason == "the server exited with code 1"
     assert "--allow-port 443" in refusal.hint
 
     connected = replace(host, confinement=host.confinement.connecting(443))

@@ -58,7 +58,7 @@ async def test_health_is_bad_until_the_server_is_restarted(plain, serve):
     _, tools = await serve(ReconnectPolicy(first_delay_s=3_600))
     assert (await tools["end"].invoke({})).is_error
     assert await tools["end"].check_health() == {"running": False, "unchanged": True}
-    with pytest.raises(NotReadyError, match="not sent: the server ended with exit code 3"):
+    with pytest.raises(NotReadyError, match="not sent: the server exited with code 3"):
         await tools["end"].invoke({})
 
 

@@ -180,7 +180,7 @@ async def test_ended_server_is_err(plain, serve_tools):
     plain.tell("end", "end")
     tools = await serve_tools(plain.file)
     outcome = await tools["end"].invoke({})
-    assert outcome.ports == {"reason": "the server ended with exit code 3"}
+    assert outcome.ports == {"reason": "the server exited with code 3"}
 
 
 async def test_server_output_is_in_the_error_only_per_call(plain, serve_tools):
@@ -188,7 +188,7 @@ async def test_server_output_is_in_the_error_only_per_call(plain, serve_tools):
     tools = await serve_tools(plain.file, per_call=True)
     outcome = await tools["end"].invoke({})
     assert outcome.ports == {
-        "reason": "the server ended with exit code 3",
+        "reason": "the server exited with code 3",
         "log": "there is no way on",
     }
 

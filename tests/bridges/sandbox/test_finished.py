@@ -57,4 +57,4 @@ def test_reason_has_the_number_of_an_unnamed_signal(make_result):
 
 
 def test_reason_has_the_exit_code(make_result):
-    assert make_result(exit_code=3).reason() == "the tool ended with exit code 3"
+    assert make_result(exit_code=3).reason() == "the tool exited with code 3"

@@ -159,7 +159,7 @@ async def test_file_that_kills_its_process_is_refused_alone(write, discover):
     assert [tool.fqn.name for tool in found.tools] == ["one"]
     [refusal] = found.rejected
     assert refusal.source == str(file)
-    assert "exit code 3" in refusal.reason
+    assert "exited with code 3" in refusal.reason
 
 
 async def test_more_than_32_parameters_go_into_one_port(write, only_tool):

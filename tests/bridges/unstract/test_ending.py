@@ -52,7 +52,7 @@ def test_unreadable_result_is_the_reason():
 
 
 def test_exit_code_outweighs_a_result():
-    assert problem(RESULT, exit_code=3) == "the tool ended with exit code 3"
+    assert problem(RESULT, exit_code=3) == "the tool exited with code 3"
 
 
 def test_last_logged_error_is_the_reason():

@@ -306,7 +306,7 @@ async def test_python_program_finds_its_own_modules(serve, tmp_path):
 async def test_exit_code_is_an_error_with_any_output(serve):
     ports = await ports_of(await serve(sh(result("x"), "exit 3")), variant="err")
     assert ports["exit_code"] == 3
-    assert ports["reason"] == "the tool ended with exit code 3"
+    assert ports["reason"] == "the tool exited with code 3"
 
 
 async def test_exception_is_reported_with_class_and_text(serve):

@@ -160,8 +160,8 @@ async def test_endless_recursion_is_an_error(call_module):
         ("{'a': {1: 2}}", "TypeError", "a name in the reply at /a is a int, expected a string"),
         ("[float('nan')]", "ValueError", "the reply at /0 is nan, which is not a JSON number"),
         ("float('-inf')", "ValueError", "the reply is -inf, which is not a JSON number"),
-        ("'\\ud800'", "ValueError", "the reply has an unpaired surrogate"),
-        ("{'\\udfff': 1}", "ValueError", "the reply has an unpaired surrogate"),
+        ("'\\ud800'", "ValueError", "the reply has a lone surrogate"),
+        ("{'\\udfff': 1}", "ValueError", "the reply has a lone surrogate"),
     ],
 )
 async def test_non_json_value_is_reported_with_its_location(call_module, value, kind, message):
@@ -201,7 +201,7 @@ async def test_number_with_too_many_digits_is_an_error(call_module):
 async def test_tool_that_exits_at_once_is_an_error_without_a_hang(call_module):
     reply = await call_module("import os\ndef reply(_): os._exit(7)")
 
-    assert reply.error == WorkerError("NoReply", "the tool ended with exit code 7")
+    assert reply.error == WorkerError("NoReply", "the tool exited with code 7")
     assert reply.finished.exit_code == 7
 
 

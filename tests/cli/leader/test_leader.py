@@ -51,7 +51,7 @@ def test_run_with_wrong_key_names_worker_keys(author, leader):
     refused = author.run("leader", "run", "--wallet", "idle")
     assert refused.code == 3
     command = "`nexus-tools leader run --wallet author --allow-loopback`"
-    assert f"Other keys of yours are workers of leaders. Run {command}" in refused.stderr
+    assert f"Your other keys are workers of leaders. Run {command}" in refused.stderr
 
 
 def test_run_warns_without_loopback_on_localnet(author, leader):

@@ -193,7 +193,7 @@ async def test_url_of_other_tool_is_not_called(on_stdio, impostor):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(impostor, {"a": 1, "b": 2})
     assert result.is_error
-    assert text(result) == "definition_mismatch: the tool's /meta names another tool"
+    assert text(result) == "definition_mismatch: the tool's /meta names a different tool"
 
 
 @pytest.mark.long

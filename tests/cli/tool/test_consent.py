@@ -107,7 +107,7 @@ def test_failed_check_names_input_status_and_cause(author, server, verb):
     assert (done.code, done.error["code"]) == (7, "tool_validation_failed")
     assert (
         'invoke with a valid input: POST /invoke with {"to": "example"} responds with 500:'
-        " the tool raised an exception; the cause is in the log of its operator"
+        " the tool raised an exception. The operator's log contains the cause"
     ) in done.error["message"]
     assert '"examples"' in done.error["hint"]
 

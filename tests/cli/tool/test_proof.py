@@ -96,7 +96,7 @@ def test_paid_invocation_warns_of_a_name_its_domain_does_not_confirm(author, fqn
     publish(internet, author, STRANGER)
     result = author.run("tool", "invoke", fqn, *INVOKE)
     assert result.code == 0, result.stderr
-    assert "is not confirmed by its domain: example.xyz does not list the owner" in result.stderr
+    assert "does not confirm the tool's owner: example.xyz does not list the owner" in result.stderr
 
 
 def test_silent_domain_causes_no_warning(author, fqn, internet):

@@ -71,7 +71,7 @@ def test_register_warns_of_free_new_version(author, registered_fqn, definition, 
     second = registered_fqn.replace("@1", "@2")
     arguments = ("tool", "register", "--from-meta", meta_file(definition | {"fqn": second}))
     asked = author.run(*arguments)
-    assert f"Register {second}, at 0 SUI per invocation: lock 1 SUI" in asked.stderr
+    assert f"Register {second}, at 0 SUI per invocation, lock 1 SUI" in asked.stderr
     done = author.run(*arguments, "--yes")
     assert f"{second} costs 0 SUI, independent of earlier versions" in done.stderr
     assert author.json("tool", "show", second)["price_mist"] == 0

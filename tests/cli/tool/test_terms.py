@@ -49,7 +49,7 @@ def test_terminal_prompts_for_leaders(author, arguments, definition, operator, o
     assert result.code == 0, result.stderr
     assert "Settled" in result.stderr  # the outcome of the invocation
     assert operator_leader in result.stderr
-    assert f", for the leader operator ({operator_leader}): lock 1 SUI" in result.stderr
+    assert f", for the leader operator ({operator_leader}), lock 1 SUI" in result.stderr
     assert author.json("tool", "show", definition["fqn"])["leaders"] == [operator_leader]
 
 

@@ -149,7 +149,7 @@ def test_run_failure_sets_exit_code(requester):
 def test_refusal_names_limit_and_option(requester):
     inputs = ("--input", "dividend=84", "--max-steps", "1", "--wait", "--yes")
     result = requester.run("workflow", "run", "xyz.example.halves@1", *inputs)
-    assert "second failed, too_many_steps: its limit is 1 step (" in result.stderr
+    assert "second failed, too_many_steps: its limit is 1 run (" in result.stderr
     assert "Start the execution again with a higher --max-steps." in result.stderr
 
 

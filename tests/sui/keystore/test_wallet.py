@@ -28,7 +28,7 @@ def test_missing_file_is_an_empty_wallet_and_nothing_is_written(path):
     wallet = Wallet(path)
     assert wallet.accounts() == ()
     assert not path.exists()
-    with pytest.raises(NotFoundError, match="does not have a key"):
+    with pytest.raises(NotFoundError, match="does not contain any keys"):
         wallet.account()
 
 

@@ -84,17 +84,17 @@ from tests.workflow.authoring.programs import (
         (
             "flow.add(tell_time).retry(100)",
             "retry_invalid",
-            "100 retries, 0 seconds apart, are not allowed",
+            "expected 0 to 99 retries, at most 90 days apart, got 100 retries, 0 seconds apart",
         ),
         (
             "flow.add(tell_time).retry('3')",
             "retry_invalid",
-            "'3' retries, 0 seconds apart, are not allowed",
+            "expected 0 to 99 retries, at most 90 days apart, got '3' retries, 0 seconds apart",
         ),
         (
             "flow.add(tell_time).retry(3, after=float('nan'))",
             "retry_invalid",
-            "3 retries, nan seconds apart, are not allowed",
+            "expected 0 to 99 retries, at most 90 days apart, got 3 retries, nan seconds apart",
         ),
         (
             "flow.add(tell_time).on_failure('stop')",
@@ -212,7 +212,11 @@ def test_mistake_is_reported_with_its_line(program, code, message):
             "port_unnamed",
             "<value search.ok.papers> is passed without the name of a port of xyz.example.write@1",
         ),
-        ("found.retry(True)", "retry_invalid", "True retries, 0 seconds apart, are not allowed"),
+        (
+            "found.retry(True)",
+            "retry_invalid",
+            "expected 0 to 99 retries, at most 90 days apart, got True retries, 0 seconds apart",
+        ),
         ("flow.inputs(x='str')", "input_type_unknown", "'str' is not a JSON type"),
         ("f'{found.ok}'", "value_unknown_yet", "search.ok is known only when the workflow runs"),
         ("str(found)", "value_unknown_yet", "search is known only when the workflow runs"),
@@ -382,7 +386,7 @@ def test_mistake_in_a_loop_is_reported_with_its_line(mistake, code, message):
             "value_leaves_loop",
             (
                 "summarise.ok.text exists in each round of the loop of line 1, "
-                "but its step does not decide which is last"
+                "but its step does not decide whether another round starts"
             ),
         ),
         (
@@ -405,7 +409,7 @@ def test_mistake_in_a_loop_is_reported_with_its_line(mistake, code, message):
             "value_leaves_loop",
             (
                 "summarise.ok.text exists in each round of the loop of line 1, "
-                "but its step does not decide which is last"
+                "but its step does not decide whether another round starts"
             ),
         ),
     ],
@@ -489,8 +493,7 @@ def test_alternatives_inside_and_outside_of_a_block_are_rejected():
             flow.add(post, text=flow.first(inner.poor.text, verdict.good.text))
     """
     message = (
-        "some alternatives of first(judge_2.poor.text, judge.good.text) exist for all iterations, "
-        "and others for one"
+        "the alternatives of first(judge_2.poor.text, judge.good.text) come from different blocks"
     )
     assert_refused(program, "alternatives_differ", 5, message)
 
@@ -682,7 +685,7 @@ def test_hint_names_a_port_when_a_step_is_used_as_a_value():
             10,
             (
                 "short.ok.text exists in each round of the loop of line 6, "
-                "but its step does not decide which is last"
+                "but its step does not decide whether another round starts"
             ),
             "Return the value in a variant of verdict that ends the loop.",
         ),

@@ -271,7 +271,7 @@ def test_on_chain_vertex_requires_an_on_chain_tool():
 
 def test_vertex_with_registered_key_requires_a_signing_tool():
     document = single_vertex(verifier=Verifier.REGISTERED_KEY)
-    message = "xyz.example.summarise@1 is registered without signed outcomes."
+    message = "xyz.example.summarise@1 does not require signed answers."
     assert violations_with(document) == [("unsigned", message, "/vertices/0/verifier")]
     assert violations_with(document, signs=True) == []
 
@@ -334,5 +334,8 @@ def test_two_common_leaders_are_enough_for_all_tools(leaders):
 
 @pytest.mark.parametrize("leaders", [([LEE], [MAX], [ANN]), ([], None, None)])
 def test_tools_without_two_common_leaders_are_reported(leaders):
-    message = "An execution needs two leaders that together serve all its tools, but none exist."
+    message = (
+        "No two leaders together serve all tools of the workflow, and an execution names at"
+        " most two."
+    )
     assert violations(FITS, tools_accepting(*leaders)) == [("no_leader", message, "")]

@@ -311,7 +311,7 @@ async def test_endless_loop_is_stopped():
     found = await simulate(endless(), {"x": 1}, tools)
     assert len(found.calls) == 1_000
     assert found.status is Status.CANCELLED
-    assert list(found.reasons()) == ["the limit of 1000 steps was reached"]
+    assert list(found.reasons()) == ["the limit of 1000 runs was reached"]
 
 
 @pytest.mark.anyio

@@ -250,5 +250,5 @@ def _ordered(upload: Upload, requested_parts: Sequence[tuple[int, str]]) -> list
     for number, tag in requested_parts:
         part = upload.parts.get(number)
         if part is None or etag(part.stat()).strip('"') != tag.strip('"'):
-            raise S3Error("InvalidPart", f"part {number} was not uploaded, or has another ETag")
+            raise S3Error("InvalidPart", f"part {number} was not uploaded, or has a different ETag")
     return [upload.parts[number] for number in numbers]

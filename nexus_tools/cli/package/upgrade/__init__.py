@@ -21,7 +21,7 @@ PLACES = {name: f"verbs:{name}" for name in ("propose", "cancel", "offer", "acce
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Propose and execute upgrades of locked packages.
+    """Propose, review, and execute upgrades of locked packages.
 
     Anyone can execute an upgrade from 14 to 21 days after its proposal. Name a package by the ID
     of any of its versions. Default: the tool package of nexus-tools.

@@ -119,7 +119,7 @@ def _equally_named(shared: Mapping[str, Sequence[str]]) -> ValidationError:
     return ValidationError(
         "module_names_equal",
         f"one package cannot have two modules with the same name: {', '.join(descriptions)}",
-        hint="Publish the dependency first, and write its id into [addresses] of its Move.toml."
+        hint="Publish the dependency first, and write its ID into [addresses] of its Move.toml."
         " After that, `--bundle unpublished` does not include the dependency.",
     )
 
@@ -137,7 +137,7 @@ def _unpublished(folder: Path, dependency: DependencySources) -> ValidationError
     return ValidationError(
         "dependency_unpublished",
         f"{folder} depends on {dependency.name}, which is not published",
-        hint="Publish the dependency first, and write its id into [addresses] of"
+        hint="Publish the dependency first, and write its ID into [addresses] of"
         f" {os.path.normpath(manifest)},"
         " or publish it as part of the package with `--bundle unpublished`.",
     )

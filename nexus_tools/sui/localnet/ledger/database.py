@@ -112,7 +112,7 @@ class State:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise NexusError(
-                "state_write_failed", f"cannot create the directory {directory}: {error.strerror}"
+                "state_write_failed", f"cannot create the folder {directory}: {error.strerror}"
             ) from None
         return cls(directory / STATE_FILE_NAME)
 
@@ -199,7 +199,7 @@ class State:
             raise ValidationError(
                 "state_format_unsupported",
                 f"the state in {self.path} has format {number}, but this version expects {FORMAT}",
-                hint="Start with a new directory, or use the version that created this state.",
+                hint="Start with a new folder, or use the version that created this state.",
             )
 
 
@@ -234,7 +234,7 @@ def _translated(path: Path | None, error: sqlite3.DatabaseError) -> NexusError:
         return WrongStateError(
             "state_locked",
             f"the state in {path} is in use by another process",
-            hint="Stop the other localnet, or use another directory for this localnet.",
+            hint="Stop the other localnet, or use another folder for this localnet.",
         )
     return NexusError("state_write_failed", f"cannot write the state in {_place(path)}: {error}")
 
@@ -244,7 +244,7 @@ def damaged_error(path: Path | None, reason: str) -> ValidationError:
     return ValidationError(
         "state_damaged",
         f"the state in {_place(path)} is damaged: {reason}",
-        hint="Restore a copy of the state, or start with a new directory.",
+        hint="Restore a copy of the state, or start with a new folder.",
     )
 
 

@@ -113,7 +113,7 @@ def _response(backend: Backend, head: RequestHead, body: bytes) -> Response:
             return _json(backend, *route(backend, body))
     except Exception:  # noqa: BLE001 - the server must not fail because of one request
         _LOG.exception("a control failed")
-        return _json(backend, 500, {"error": "the local network failed: see its log"})
+        return _json(backend, 500, {"error": "the localnet failed: see its log"})
     return _json(backend, *_refusal(backend, head, body))
 
 

@@ -87,7 +87,7 @@ def _predicate(literal: Message, parsers: Mapping[str, Callable[[Message], T]]) 
         raise invalid("invalid filter.terms.literals: predicate variant is required")
     parse = parsers.get(name)
     if parse is None:
-        raise RpcError(Code.UNIMPLEMENTED, f"this local network does not filter by {name}")
+        raise RpcError(Code.UNIMPLEMENTED, f"this localnet does not filter by {name}")
     return parse(getattr(literal, name))
 
 

@@ -84,7 +84,7 @@ async def send_response(reply: Reply, response: bytes | RpcError, deadline: floa
 
 def _failed() -> RpcError:
     _LOG.exception("a call failed")
-    return RpcError(Code.INTERNAL, "the local network failed: see its log")
+    return RpcError(Code.INTERNAL, "the localnet failed: see its log")
 
 
 async def _outcome(

@@ -99,5 +99,5 @@ def endpoint(backend: Backend, path: str) -> Endpoint:
     unaries, streamings = procedures_of(service)
     unary, streaming = unaries.get(name), streamings.get(name)
     if unary is None and streaming is None:
-        raise RpcError(Code.UNIMPLEMENTED, f"this local network does not serve {service}/{name}")
+        raise RpcError(Code.UNIMPLEMENTED, f"this localnet does not serve {service}/{name}")
     return Endpoint(backend, procedure, unary, streaming)
