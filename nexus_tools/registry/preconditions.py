@@ -62,7 +62,7 @@ def check_registration_terms(
     if settings.unregister_delay_ms > delay_ms:
         raise WrongStateError(
             "delay_too_long",
-            f"the unregistration delay of {name} would be {duration(settings.unregister_delay_ms)},"
+            f"the unregister delay of {name} would be {duration(settings.unregister_delay_ms)},"
             f" longer than the accepted {duration(delay_ms)}",
             hint="Review the terms again, and accept the longer delay.",
         )

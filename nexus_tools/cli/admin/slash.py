@@ -38,7 +38,7 @@ def command() -> None:
     You can execute a slash from 3 days after its proposal. A proposal expires after 4 days.
     In total, slashes burn at most half of the locked amount, until the owner locks new collateral
     or tops it up. A pending proposal locks only its amount, and does not suspend the tool or
-    leader. You cannot propose a slash after the unregistration delay of the tool or leader.
+    leader. You cannot propose a slash after the unregister delay of the tool or leader.
     """
 
 

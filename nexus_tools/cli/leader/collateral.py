@@ -59,7 +59,7 @@ async def cancel_unregister(session: Session, leader_name: str | None) -> None:
 @LEADER
 @transaction_command
 async def claim(session: Session, leader_name: str | None) -> None:
-    """Claim the collateral of the unregistered leader after the unregistration delay."""
+    """Claim the collateral of the unregistered leader after the unregister delay."""
     with claim_hints(
         "nexus-tools leader unregister" + _named(leader_name), "nexus-tools leader status"
     ):

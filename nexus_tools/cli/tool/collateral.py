@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 async def unregister(session: Session, fqn: str) -> None:
     """Unregister the tool FQN. The tool stops accepting invocations.
 
-    The collateral can be claimed after the unregistration delay. The FQN stays reserved for the
+    The collateral can be claimed after the unregister delay. The FQN stays reserved for the
     owner.
     """
     await _act(session, fqn, lambda tools, name: tools.unregister(name), describe_unregistration)
@@ -63,7 +63,7 @@ async def cancel_unregister(session: Session, fqn: str) -> None:
 @click.argument("fqn", shell_complete=complete_fqns)
 @transaction_command
 async def claim(session: Session, fqn: str) -> None:
-    """Claim the collateral of the unregistered tool FQN after the unregistration delay."""
+    """Claim the collateral of the unregistered tool FQN after the unregister delay."""
     with claim_hints(f"nexus-tools tool unregister {fqn}", f"nexus-tools tool show {fqn}"):
         await _act(session, fqn, lambda tools, name: tools.claim(name), describe_claim)
 
