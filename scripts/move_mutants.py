@@ -188,7 +188,7 @@ class MutantExaminer:
 
 
 def chosen(mutants: Sequence[Mutant], count: int | None, seed: int) -> list[Mutant]:
-    """Return `count` random mutants in their order, or all if `count` is None.
+    """Return `count` randomly chosen mutants in their original order. If it is None, return all.
 
     The choice depends only on the seed.
     """

@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
 
 def proof_hosts(domain: str) -> tuple[str, ...]:
-    """Return the hosts that decide about a domain of FQNs, the most specific host first.
+    """Return the hosts that may list the owners of an FQN's domain, the most specific host first.
 
     Raises `domain_unprovable` if the domain is not a valid host name (RFC 1035, section 2.3.1).
     """

@@ -69,7 +69,7 @@ def endpoint(url: str, path: str) -> str:
 
 
 def tool_path(fqn: ToolFqn) -> str:
-    """Return the path of a tool on every server, such as `/xyz.example.math.add@1`.
+    """Return the URL path of a tool, which is the same on every server: `/xyz.example.math.add@1`.
 
     The tool's URL is registered on chain. If the path depended on other tools of the server, the
     URL could become invalid.

@@ -1,4 +1,4 @@
-"""README and docs as executable tests. Every block runs, and its output is compared."""
+"""README and docs as executable tests, which run each code block and compare its output."""
 
 from documents.page import Block, Page
 from documents.walk import PageRunner, environment_of

@@ -43,7 +43,7 @@ _OPTIONS = (
         type=click.IntRange(min=0),
         default=0,
         show_default=True,
-        help="Minimum outcome size, in bytes, that an invocation must pay for.",
+        help="Minimum size of the outcome that an invocation pays for, in bytes.",
     ),
 )
 

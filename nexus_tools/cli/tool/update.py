@@ -104,7 +104,7 @@ async def command(
     if not changes and from_meta is None:
         raise UsageError(
             "nothing_to_update",
-            f"no change of {name} was given",
+            f"no change to {name} was specified",
             hint="Pass at least one of --url, --description, --timeout, --price, --payout,"
             " --min-outcome-bytes, --require-signed-outcome, --from-meta.",
         )

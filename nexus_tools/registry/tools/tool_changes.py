@@ -54,7 +54,7 @@ class ToolChanges:
         if self == ToolChanges():
             raise UsageError(
                 "nothing_to_update",
-                f"no change of {tool.fqn} was given",
+                f"no change to {tool.fqn} was specified",
                 hint="Pass at least one of url, description, timeout, price, payout,"
                 " min_outcome_bytes, requires_signed_outcome, function.",
             )

@@ -1,6 +1,6 @@
 """Rules 14, 18 and 19: no cycle, and the right number of walks into each input port.
 
-For every entry group and every input port, the reference counts walks on the paths to the port.
+For every entry group and input port, the Nexus SDK counts the walks that reach the port.
 Each vertex adds one walk. The variant of the vertex with the most output ports adds one further
 walk for each port after its first. Each input port subtracts one walk. If the count of a port is
 positive, the port has a race. If the count is negative, the port is never reached. The count proves

@@ -1,6 +1,6 @@
 """The simulation of token flow, which finds starving runs, races, and vertices that never run.
 
-The reference counts walks (see `concurrency`). The count is wrong for some documents, because it
+The Nexus SDK counts walks (see `concurrency`). The count is wrong for some documents, because it
 cannot detect that a run waits for a branch that is not taken. This module visits the vertices once,
 in topological order, in all scenarios at the same time. A set of scenarios is a number. For
 example, the scenarios in which both `c.1` and `c.2` have a value are the `&` of two sets. Every

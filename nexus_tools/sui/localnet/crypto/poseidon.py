@@ -72,7 +72,7 @@ def poseidon_tree(inputs: Sequence[int]) -> int:
 
 @cache
 def parameters(width: int) -> Parameters:
-    """Return the parameters for a state of `width` elements: the number of inputs plus one."""
+    """Return the parameters for a state of `width` elements, one more than the inputs."""
     rounds = _FULL_ROUNDS + _PARTIAL_ROUNDS[width - 2]
     numbers = _random_numbers(width)
     elements = (number for number in numbers if number < BN254_ORDER)

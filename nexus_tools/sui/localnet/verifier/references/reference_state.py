@@ -24,8 +24,8 @@ class ReferenceState:
     """The locals of a function, each a reference or `VALUE`, and the borrow graph.
 
     `frame` is the first number after the numbers of the locals. `frame` represents the stack frame,
-    from which references to locals borrow. Between blocks, the reference in a local has the number
-    of the local.
+    from which references to locals borrow. At the start of a basic block, the number of the
+    reference in a local is the number of the local.
     """
 
     __slots__ = ("frame", "graph", "locals", "meter", "next_number")

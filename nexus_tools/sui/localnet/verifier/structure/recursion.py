@@ -1,4 +1,4 @@
-"""The check for datatypes that contain themselves and calls whose type arguments grow without end.
+"""The check for recursive datatypes, and for calls whose type arguments grow without end.
 
 Source: `move-bytecode-verifier/src/{data_defs,instantiation_loops}.rs`.
 """
