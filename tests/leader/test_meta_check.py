@@ -54,7 +54,7 @@ async def test_other_schemas_are_reported(check, serve_tools, add_tool, add_defi
 async def test_other_tool_is_reported(check, serve_tools, add_tool, add_definition):
     url = await serve_tools(add_tool)
     other = replace(add_definition(url), fqn=ToolFqn.parse("xyz.example.math.add@2"))
-    assert "another tool" in await check.problem(TOOL, 1, other)
+    assert "a different tool" in await check.problem(TOOL, 1, other)
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b'{"fqn": "x"}', b" " * 300_000])

@@ -288,7 +288,7 @@ async def test_expired_run_waits_for_a_leader_to_advance(executions, twice, chai
     waits = await waits_of(executions, started.execution)
     assert [(wait.reason, wait.run) for wait in waits] == [(WaitReason.LEADER, Run("one"))]
     sentence = waits[0].message
-    assert sentence.startswith("one expired at ")
+    assert sentence.startswith("the invocation of one expired at ")
     assert f"`nexus-tools workflow cancel {started.execution}` to end the execution" in sentence
 
 

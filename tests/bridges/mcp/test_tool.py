@@ -233,7 +233,7 @@ async def test_memory_limit_stops_the_server(plain, serve_tools, host):
     tools = await serve_tools(plain.file, host=replace(host, limits=limits))
     outcome = await tools["big"].invoke({})
     assert outcome.is_error
-    assert outcome.ports.get("limit") == "memory" or "exit code" in outcome.ports["reason"]
+    assert outcome.ports.get("limit") == "memory" or "exited with code" in outcome.ports["reason"]
 
 
 async def test_non_message_output_is_ignored(plain, serve_tools):

@@ -238,7 +238,7 @@ def test_delete_option_deletes_the_invocation_and_counts_the_rebate(requester):
 def test_confirmation_prompt_names_the_leader(requester, operator_leader):
     asked = requester.run("tool", "invoke", NAP, "--input", "{}")
     assert asked.code == 2
-    assert f"by the leader {operator_leader}?" in asked.stderr
+    assert f"with the leader {operator_leader}?" in asked.stderr
 
 
 def test_leader_option_accepts_id_or_name(requester, operator_leader):

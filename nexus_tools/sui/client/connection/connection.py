@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from nexus_tools.sui.client.connection.channel import open_channel
+from nexus_tools.sui.client.connection.closed_loops import ignore_late_grpc_events
 from nexus_tools.sui.client.connection.grpc_errors import explain_rpc_error, is_transient
 from nexus_tools.sui.client.connection.stall_timeout import StallTimeout
 from nexus_tools.sui.errors import NexusError, UnreachableError, UsageError
@@ -25,13 +26,6 @@ CHAIN_HEADER = "x-sui-chain-id"
 """The response header with the node's chain ID. Source: `sui-rpc-api/src/types.rs`."""
 _DIGEST_CHARACTERS = 32
 """The minimum length of a digest in base58. A gateway may have truncated a shorter value."""
-
-_ECHO_S = 0.1
-"""The time that `close` waits after a call was cancelled.
-
-After a cancellation, gRPC sends one more message to the event loop. If that loop is closed, another
-loop receives the message and logs an error. gRPC does not offer an API to wait for the message.
-"""
 
 
 class RetryPolicy(Struct, frozen=True):
@@ -116,12 +110,12 @@ class Connection:
         self._line: Channel | None = None
         self._retired: set[Channel] = set()
         self._ending: set[asyncio.Task[None]] = set()
-        self._cancelled_at = 0.0
 
     def open(self) -> None:
         """Create the channel. The first call establishes the connection."""
         from grpc import aio  # noqa: PLC0415 - not needed to start the command line
 
+        ignore_late_grpc_events(asyncio.get_running_loop())
         self._line = Channel(self._open_channel(aio))
 
     async def close(self) -> None:
@@ -129,13 +123,9 @@ class Connection:
         line, self._line = self._line, None
         if line is None:
             return
-        now = asyncio.get_running_loop().time()
-        lines = {line, *self._retired}
-        cancelled_at = now if any(line.under_way for line in lines) else self._cancelled_at
-        for open_line in lines:
+        for open_line in {line, *self._retired}:
             self._end(open_line)
         await asyncio.gather(*self._ending)
-        await asyncio.sleep(cancelled_at + _ECHO_S - now)
 
     def renew(self) -> None:
         """Replace the channel. Pending calls fail as if the node had closed the connection."""
@@ -188,8 +178,7 @@ class Connection:
                     async for frame in self._frames(call, is_unbounded=is_unbounded):
                         yield frame
                 finally:
-                    if call.cancel():  # no effect on a stream that has ended
-                        self._cancelled_at = asyncio.get_running_loop().time()
+                    call.cancel()  # no effect on a stream that has ended
         except (RpcError, TimeoutError) as error:
             raise self._explain(error) from error
 
@@ -316,11 +305,7 @@ class Connection:
         line.under_way += 1
         try:
             yield line
-        except GeneratorExit:
-            self._cancelled_at = asyncio.get_running_loop().time()
-            raise
         except asyncio.CancelledError as error:
-            self._cancelled_at = asyncio.get_running_loop().time()
             task = asyncio.current_task()
             if self._line is not line and not (task and task.cancelling()):
                 raise (_closed() if self._line is None else _renewed()) from error
