@@ -2,8 +2,8 @@
 
 All event loops of a process share one queue of gRPC events. A loop that reads an event of another
 loop passes the event on with `call_soon_threadsafe`. If the other loop is closed, this raises
-`RuntimeError` in the reading loop, which then leaves further events in the queue. gRPC has no API
-to wait for the last event of a cancelled call, so any loop may be closed before its last events.
+`RuntimeError` in the reading loop, which then leaves further events in the queue. Any loop may be
+closed before its last events, because a program cannot wait for the last event of a cancelled call.
 
 Source: `_handle_events` in gRPC's `completion_queue.pyx.pxi`.
 """
