@@ -83,7 +83,7 @@ def run(
 
     Raises:
         UsageError: The address cannot be bound, or the TLS settings are incomplete. Errors of
-        `alongside` are not caught.
+            `alongside` are not caught.
     """
     if (tls_certificate is None) != (tls_key is None):
         message = "TLS needs a certificate and a key, but only one of them is set"
