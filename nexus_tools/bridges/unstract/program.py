@@ -137,7 +137,7 @@ def find_program(
     the Dockerfile.
 
     Raises:
-        NotFoundError: with code `program_not_found` if there is no program, more than one, or a
+        NotFoundError: with code `program_not_found` if no program or more than one exists, or a
             program that cannot be found.
     """
     program = _choose_program(folder, place, entrypoint)

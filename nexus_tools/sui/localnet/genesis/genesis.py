@@ -96,8 +96,9 @@ def create_network(
     rules = protocol_rules(origin.protocol_version or PROTOCOL_VERSION)
     release = origin.release or embedded_release()
     packages = framework_packages(release)
+    framework = _framework_types(release)
     for package in packages:
-        executor.machine.types.share(_framework_types(release).load(package.id))
+        executor.machine.types.share(framework.load(package.id))
     objects = [GenesisObject(package, Immutable()) for package in packages]
     try:
         objects += _created_objects(executor.machine, faucet, timestamp_ms, rules.version)
