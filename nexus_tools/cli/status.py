@@ -168,11 +168,16 @@ def _claiming(claims: Sequence[str]) -> str | None:
 
 
 async def _tools(tools: "Sequence[Tool]", now_ms: int) -> list[dict[str, Any]]:
-    from nexus_tools.cli.shared.tool_health import healths
-
     active = [tool for tool in tools if tool.is_active]
-    health = dict(zip((tool.fqn for tool in active), await healths(active), strict=True))
+    health = await _healths(active) if active else {}
     return [_tool(tool, health.get(tool.fqn), now_ms) for tool in tools]
+
+
+async def _healths(tools: "Sequence[Tool]") -> dict[str, str]:
+    """Return the problem of each tool by FQN, or an empty string for a healthy tool."""
+    from nexus_tools.cli.shared.tool_health import healths  # imports an HTTP client
+
+    return dict(zip((tool.fqn for tool in tools), await healths(tools), strict=True))
 
 
 def _tool(tool: "Tool", problem: str | None, now_ms: int) -> dict[str, Any]:
