@@ -10,11 +10,24 @@ from nexus_tools.sui.client.connection.grpc_errors import (
     UnsupportedByNodeError,
     explain_rpc_error,
 )
+from nexus_tools.sui.client.dependency_walk import (
+    ObjectTransaction,
+    object_history,
+)
 from nexus_tools.sui.client.epoch import Epoch, read_epoch
 from nexus_tools.sui.client.events.event_following import follow_events, past_events
-from nexus_tools.sui.client.events.events import Cursor, EventFilter, EventRecord, Mark, Progress
+from nexus_tools.sui.client.events.events import (
+    Cursor,
+    EventFilter,
+    EventPage,
+    EventRecord,
+    Mark,
+    Progress,
+)
+from nexus_tools.sui.client.events.newest_events import has_all_events, newest_events
 from nexus_tools.sui.client.events.rollback_detection import CHAIN_ROLLED_BACK
 from nexus_tools.sui.client.faucet import FaucetCoin, faucet_command, funding_hint, request_sui
+from nexus_tools.sui.client.object_transactions import newest_transactions_of
 from nexus_tools.sui.client.reads import Balance, Coin, DynamicField
 from nexus_tools.sui.client.sui_client import SuiClient
 from nexus_tools.sui.client.transactions.execution_failure import (
@@ -45,11 +58,13 @@ __all__ = [
     "DynamicField",
     "Epoch",
     "EventFilter",
+    "EventPage",
     "EventRecord",
     "Executed",
     "FaucetCoin",
     "GasSource",
     "Mark",
+    "ObjectTransaction",
     "Progress",
     "RetryPolicy",
     "SignedTransaction",
@@ -63,7 +78,11 @@ __all__ = [
     "faucet_command",
     "follow_events",
     "funding_hint",
+    "has_all_events",
     "name_uncertain_transaction",
+    "newest_events",
+    "newest_transactions_of",
+    "object_history",
     "parse_executed",
     "parse_simulated",
     "past_events",

@@ -45,6 +45,7 @@ from nexus_tools.sui.errors import (
     ValidationError,
 )
 from nexus_tools.sui.keystore.keys import Signer
+from nexus_tools.sui.keystore.signing import sign_transaction
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -330,7 +331,7 @@ class SuiClient:
         encoded = _bytes_of(transaction)
         encoded_signatures = [_bytes_of(signature) for signature in signatures]
         if not encoded_signatures:
-            encoded_signatures = [self._require_signer().sign(encoded)]
+            encoded_signatures = [await sign_transaction(self._require_signer(), encoded)]
         result = await self._send_bytes(encoded, encoded_signatures)
         if self._sender is not None:
             await self._sender.learn(result.effects)
@@ -393,8 +394,5 @@ def _bytes_of(value: bytes | str) -> bytes:
 
 
 def _no_signer() -> NotAllowedError:
-    return NotAllowedError(
-        "signer_missing",
-        "the client does not have a signing key",
-        hint="Open the client with the signer of a wallet.",
-    )
+    hint = "Open the client with the signer of a wallet."
+    return NotAllowedError("signer_missing", "the client does not have a signing key", hint=hint)

@@ -5,10 +5,12 @@ for mnemonics, `sui-types/src/crypto.rs` for the keystore's `flag || secret`, SI
 `suiprivkey…`.
 """
 
+import asyncio
 import re
 import secrets
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,10 +45,11 @@ class Signer(Protocol):
     def address(self) -> Address:
         """The address for which the signer signs."""
 
-    def sign(self, transaction: bytes) -> bytes:
-        """Sign the BCS bytes of a `TransactionData`.
+    def sign(self, transaction: bytes) -> bytes | Awaitable[bytes]:
+        """Sign the BCS bytes of a `TransactionData`. Call `sign_transaction` instead of this.
 
-        The result consists of the scheme's flag byte, the signature and the public key.
+        The result consists of the scheme's flag byte, the signature and the public key. A signer
+        that waits, for example for a service, returns an awaitable of this result.
         """
 
 
@@ -183,13 +186,41 @@ class MultiSigSigner(Struct, frozen=True):
         """The multisig address of the committee."""
         return self.public_key.address()
 
-    def sign(self, transaction: bytes) -> bytes:
+    def sign(self, transaction: bytes) -> bytes | Awaitable[bytes]:
         """Return the serialized signature of the BCS bytes of a `TransactionData`.
 
-        Raises `multisig_not_enough` if the total weight of the available members is below the
-        threshold.
+        If a member signs asynchronously, the result is an awaitable, and the members sign in
+        parallel. Raises `multisig_not_enough` if the total weight of the available members is below
+        the threshold.
         """
-        signatures = [member.sign(transaction) for member in self.members]
+        results: list[bytes | Awaitable[bytes]] = []
+        try:
+            for member in self.members:
+                results.append(member.sign(transaction))  # noqa: PERF401 - `results` survives errors
+        except BaseException:
+            for result in results:
+                if asyncio.iscoroutine(result):
+                    result.close()
+            raise
+        signatures = [result for result in results if not isinstance(result, Awaitable)]
+        if len(signatures) == len(results):
+            return self._combine(signatures)
+        return self._combine_later(results)
+
+    async def _combine_later(self, results: Sequence[bytes | Awaitable[bytes]]) -> bytes:
+        waits = [
+            asyncio.ensure_future(result) for result in results if isinstance(result, Awaitable)
+        ]
+        try:
+            awaited = await asyncio.gather(*waits)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        return self._combine(
+            [*awaited, *(result for result in results if not isinstance(result, Awaitable))]
+        )
+
+    def _combine(self, signatures: Sequence[bytes]) -> bytes:
         return MultiSig.combine(self.public_key, signatures).encode()
 
 

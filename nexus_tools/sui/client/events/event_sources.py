@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from nexus_tools.sui.client.connection.connection import Connection, mask
 from nexus_tools.sui.client.events.events import (
     Cursor,
     EventFilter,
+    EventPage,
     EventRecord,
     Item,
     Progress,
@@ -47,6 +48,9 @@ LIST_LIMIT = 1_000
 """The number of events per list request. Nodes may return fewer events."""
 
 
+_DESCENDING = 1
+"""The value of `Ordering` for lists from the newest to the oldest item."""
+
 _ITEM_LIMIT, _SCAN_LIMIT = 1, 2
 _THERE_IS_MORE = (_ITEM_LIMIT, _SCAN_LIMIT)
 """The values of `QueryEndReason` for a list response that ends early because of a limit."""
@@ -78,6 +82,34 @@ class IndexEventSource:
             if end_reason not in _THERE_IS_MORE:
                 return
 
+    async def part_before(self, before: Cursor | None, limit: int) -> EventPage:
+        """Return at most `limit` events before a position, newest first, with one request."""
+        events: list[EventRecord] = []
+        frame, end_reason = None, None
+        async with aclosing(self._list_back(before, limit)) as stream:
+            async for frame in stream:
+                events += [item for item in _items(frame) if _is_event_before(item, before)]
+                if frame.HasField("end"):
+                    end_reason = frame.end.reason
+        if frame is None or end_reason not in _THERE_IS_MORE:
+            return EventPage(tuple(events), None)
+        token = frame.watermark.cursor
+        if frame.HasField("event"):
+            position = parse_event_record(frame.event, token).cursor
+        else:
+            position = Cursor(frame.watermark.checkpoint, -1, -1, token)
+        return EventPage(tuple(events), position)
+
+    def _list_back(self, before: Cursor | None, limit: int) -> AsyncGenerator[Any, None]:
+        token = before.token if before else None
+        return self._connection.stream(
+            "LedgerService/ListEvents",
+            read_mask=mask(*_EVENT_FIELDS),
+            filter=self._filter.message(),
+            end_checkpoint=before.checkpoint + 1 if before and token is None else None,
+            options={"limit": min(limit, LIST_LIMIT), "before": token, "ordering": _DESCENDING},
+        )
+
     def _list(self, token: bytes | None, start: int) -> AsyncGenerator[Any, None]:
         return self._connection.stream(
             "LedgerService/ListEvents",
@@ -98,6 +130,12 @@ class IndexEventSource:
             async for frame in stream:
                 for item in _items(frame):
                     yield item
+
+
+def _is_event_before(item: Item, before: Cursor | None) -> TypeGuard[EventRecord]:
+    return isinstance(item, EventRecord) and (
+        before is None or item.cursor.position < before.position
+    )
 
 
 def _items(frame: Any) -> tuple[Item, ...]:
@@ -152,6 +190,36 @@ class CheckpointEventSource:
                 else:
                     for item in self._items(frame.checkpoint):
                         yield item
+
+    async def part_before(self, before: Cursor | None, limit: int) -> EventPage:
+        """Return at most `limit` events before a position, newest first, from a few checkpoints.
+
+        Checkpoints that the node has pruned contain no events.
+        """
+        if before is None:
+            newest = await self._tip()
+        else:
+            newest = before.checkpoint if before.transaction >= 0 else before.checkpoint - 1
+        checkpoints = await self._read_back(newest)
+        items = [item for checkpoint in checkpoints for item in [*self._items(checkpoint)][::-1]]
+        events = [item for item in items if _is_event_before(item, before)]
+        if len(events) > limit:
+            return EventPage(tuple(events[:limit]), events[limit - 1].cursor)
+        is_end = len(checkpoints) < _PARALLEL_READS or newest < _PARALLEL_READS
+        oldest = newest - len(checkpoints) + 1
+        return EventPage(tuple(events), None if is_end else Cursor(oldest, -1, -1))
+
+    async def _read_back(self, newest: int) -> list[Any]:
+        """Return some checkpoints, from the newest to the last one that the node has."""
+        numbers = range(newest, max(newest - _PARALLEL_READS, -1), -1)
+        checkpoints: list[Any] = []
+        for read in await asyncio.gather(*map(self._read, numbers), return_exceptions=True):
+            if isinstance(read, NotFoundError):
+                break
+            if isinstance(read, BaseException):
+                raise read
+            checkpoints.append(read)
+        return checkpoints
 
     async def _tip(self) -> int:
         info = await self._connection.call("LedgerService/GetServiceInfo")

@@ -25,13 +25,15 @@ class EventFilter(Struct, frozen=True):
 
     If `modules` is not empty, the type must be in one of these modules. If `names` is not empty,
     the struct must have one of these names. An upgrade does not change the package ID in existing
-    types. `a | b` accepts events that `a` or `b` accepts.
+    types. If `sender` is not None, it must have sent the transaction. `a | b` accepts events that
+    `a` or `b` accepts.
     """
 
     package: Address
     modules: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     others: "tuple[EventFilter, ...]" = ()
+    sender: Address | None = None
 
     def __post_init__(self) -> None:
         if self.names and not self.modules:
@@ -43,6 +45,11 @@ class EventFilter(Struct, frozen=True):
         """Return a filter that accepts an event if either filter accepts it."""
         return replace(self, others=(*self.others, other))
 
+    def sent_by(self, sender: Address) -> "EventFilter":
+        """Return a filter for the events of this filter from the transactions of one sender."""
+        others = tuple(other.sent_by(sender) for other in self.others)
+        return replace(self, sender=sender, others=others)
+
     def matches(self, event: Event) -> bool:
         """Return whether the filter accepts an event."""
         return self._matches(event) or any(other.matches(event) for other in self.others)
@@ -52,12 +59,18 @@ class EventFilter(Struct, frozen=True):
             event.type.address == self.package
             and (not self.modules or event.type.module in self.modules)
             and (not self.names or event.type.name in self.names)
+            and self.sender in (None, event.sender)
         )
 
     def message(self) -> dict[str, Any]:
         """Return the filter for a request message, with one term for each accepted type."""
-        types = [name for other in (self, *self.others) for name in other.types()]
-        return {"terms": [{"literals": [{"event_type": {"event_type": name}}]} for name in types]}
+        terms = [term for other in (self, *self.others) for term in other.terms()]
+        return {"terms": [{"literals": literals} for literals in terms]}
+
+    def terms(self) -> list[list[dict[str, Any]]]:
+        """Return the literals of each accepted type, without the types of `others`."""
+        sender = [] if self.sender is None else [{"sender": {"address": str(self.sender)}}]
+        return [[{"event_type": {"event_type": name}}, *sender] for name in self.types()]
 
     def types(self) -> list[str]:
         """Return the names of packages, modules or structs that this filter accepts.
@@ -170,6 +183,17 @@ class EventRecord(Struct, frozen=True):
     transaction_digest: Digest
     event_index: int
     timestamp_ms: int | None = None
+
+
+class EventPage(Struct, frozen=True):
+    """Events, newest first.
+
+    `next` is None if the page contains the oldest event that the node has. Otherwise, older events
+    may exist, and `next` is the position before which the next page starts.
+    """
+
+    events: tuple[EventRecord, ...]
+    next: Cursor | None
 
 
 class Progress(Struct, frozen=True):

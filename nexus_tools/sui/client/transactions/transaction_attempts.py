@@ -54,6 +54,7 @@ from nexus_tools.sui.errors import (
     WrongStateError,
 )
 from nexus_tools.sui.keystore.keys import Signer
+from nexus_tools.sui.keystore.signing import sign_transaction
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.address_balance import CoinReservation
@@ -155,7 +156,7 @@ class Attempts:
             arguments = await self.resolve(builder)  # the objects may have changed while waiting
             draft = await self.draft(builder, arguments, source)
             payment = await self._take(draft, budget, arguments)
-            remainder = Payment()
+            remainder, count = Payment(), len(sent)
             try:
                 payment, budget = await self._priced(draft, payment, budget)
                 result = await self._send(draft, payment, budget, sent, on_send)
@@ -167,7 +168,10 @@ class Attempts:
             except OutdatedError:
                 raise
             except BaseException:
-                self._known.forget(arguments)  # the transaction may have been executed
+                if len(sent) == count:
+                    remainder = payment  # nothing was signed
+                else:
+                    self._known.forget(arguments)  # the transaction may have been executed
                 raise
             finally:
                 await self.purse.release(payment, remainder)
@@ -269,7 +273,7 @@ class Attempts:
         references = owned_references(data)
         for earlier in sent:
             await require_excluded(self._connection, earlier, references)
-        signature = self._signer.sign(encoded)
+        signature = await sign_transaction(self._signer, encoded)
         consumed = frozenset(
             reference for reference in references if self._is_consumed(reference, payment)
         )

@@ -29,7 +29,7 @@ from nexus_tools.sui.types.type_tag import StructTag, parse_struct_tag
 if TYPE_CHECKING:
     from nexus_tools.sui.bytecode import CleverError
 
-_EXECUTED_FIELDS = (
+EXECUTED_FIELDS = (
     "effects.bcs",
     "effects.status",
     "effects.changed_objects.object_id",
@@ -159,7 +159,7 @@ async def execute_transaction(
         signatures=[
             {"bcs": {"name": "UserSignature", "value": signature}} for signature in signatures
         ],
-        read_mask=mask(*_EXECUTED_FIELDS),
+        read_mask=mask(*EXECUTED_FIELDS),
     )
     return parse_executed(response.transaction)
 
@@ -187,7 +187,7 @@ async def read_transaction(connection: Connection, digest: Digest) -> Executed |
         response = await connection.call(
             "LedgerService/GetTransaction",
             digest=str(digest),
-            read_mask=mask(*_EXECUTED_FIELDS),
+            read_mask=mask(*EXECUTED_FIELDS),
         )
     except NotFoundError:
         return None
@@ -205,7 +205,7 @@ def _transaction(encoded: bytes) -> dict[str, Any]:
 
 
 def parse_executed(message: Any) -> Executed:
-    """Parse an `ExecutedTransaction` with the fields `_EXECUTED_FIELDS`."""
+    """Parse an `ExecutedTransaction` with the fields `EXECUTED_FIELDS`."""
     effects = TRANSACTION_EFFECTS.decode(message.effects.bcs.value)
     return Executed(
         effects.transaction_digest,

@@ -4,6 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from nexus_tools.sui.bcs import BcsError, Codec, byte_vector, record, u64, vector
+from nexus_tools.sui.localnet.ledger.affecting_transactions import (
+    delete_unwritten_changes,
+    write_unwritten_changes,
+)
 from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint
 from nexus_tools.sui.localnet.ledger.database import State, damaged_error
 from nexus_tools.sui.localnet.ledger.events import delete_events, read_events, write_events
@@ -57,6 +61,7 @@ def write_checkpoint(state: State, checkpoint: Checkpoint) -> None:
     for number, transaction in enumerate(checkpoint.transactions, first):
         _write_transaction(state, number, transaction)
         write_objects(state, number, transaction)
+        write_unwritten_changes(state, number, transaction.effects)
         if transaction.events:
             write_events(state, number, transaction.events)
 
@@ -87,6 +92,7 @@ def delete_after(state: State, checkpoint: int) -> None:
     """Delete all rows after a checkpoint. Call this function only inside a commit."""
     first = _first_after(state, checkpoint)
     delete_objects(state, first)
+    delete_unwritten_changes(state, first)
     delete_events(state, first)
     state.write("DELETE FROM transactions WHERE number >= ?", (first,))
     state.write("DELETE FROM checkpoints WHERE number > ?", (checkpoint,))

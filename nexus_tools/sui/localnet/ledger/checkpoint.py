@@ -6,10 +6,13 @@ from typing import Self
 from msgspec import Struct
 
 from nexus_tools.sui.bcs import u64, vector
+from nexus_tools.sui.bytecode import original_id
+from nexus_tools.sui.errors import ValidationError
 from nexus_tools.sui.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.types.checkpoint import CheckpointContents, CheckpointSummary, EndOfEpochData
 from nexus_tools.sui.types.digest import Digest, checkpoint_contents_digest, checkpoint_digest
-from nexus_tools.sui.types.effects import GasCostSummary
+from nexus_tools.sui.types.effects import GasCostSummary, ObjectWrite, PackageWrite
+from nexus_tools.sui.types.object import MovePackage
 from nexus_tools.sui.types.system_transaction import RandomnessStateUpdate
 
 # The content of `CheckpointVersionSpecificData::V1` is the rounds of randomness. Genesis has no
@@ -70,6 +73,43 @@ class Checkpoint(Struct, frozen=True):
     def first_transaction(self) -> int:
         """The number of transactions in the chain before this checkpoint."""
         return self.summary.network_total_transactions - len(self.contents.transactions)
+
+
+def check_successor(latest: Checkpoint | None, checkpoint: Checkpoint) -> None:
+    """Check that a checkpoint follows the latest one, and that its objects match its effects.
+
+    Raises:
+        ValidationError: `checkpoint_invalid`.
+    """
+    summary = checkpoint.summary
+    follows = (
+        summary.sequence_number == (latest.number + 1 if latest else 0)
+        and summary.previous_digest == (latest.digest if latest else None)
+        and checkpoint.first_transaction
+        == (latest.summary.network_total_transactions if latest else 0)
+        and len(checkpoint.transactions) == len(checkpoint.contents.transactions)
+    )
+    if not follows:
+        raise _invalid(checkpoint, "the checkpoint does not follow the latest checkpoint")
+    for transaction in checkpoint.transactions:
+        written = {
+            object_id
+            for object_id, change in transaction.effects.changed_objects
+            if isinstance(change.output, ObjectWrite | PackageWrite)
+        }
+        if written != {value.id for value in transaction.output_objects}:
+            raise _invalid(
+                checkpoint, f"the objects of {transaction.digest} do not match its effects"
+            )
+        for value in transaction.output_objects:
+            if isinstance(value.data, MovePackage):
+                original_id(value.data)  # an invalid package raises before anything is stored
+
+
+def _invalid(checkpoint: Checkpoint, reason: str) -> ValidationError:
+    return ValidationError(
+        "checkpoint_invalid", f"checkpoint {checkpoint.number} is not valid: {reason}"
+    )
 
 
 def _randomness_rounds(transactions: Sequence[ExecutedTransaction]) -> bytes:

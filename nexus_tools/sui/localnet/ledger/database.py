@@ -68,9 +68,15 @@ TABLES = (
         type_name TEXT NOT NULL,
         type_params BLOB NOT NULL,
         contents BLOB NOT NULL)""",
-    "CREATE INDEX events_by_sender ON events (sender)",
-    "CREATE INDEX events_by_module ON events (package, module)",
-    "CREATE INDEX events_by_type ON events (type_address, type_module, type_name)",
+)
+
+# Opening a database creates the indexes that it lacks.
+INDEXES = (
+    "CREATE INDEX IF NOT EXISTS events_by_sender ON events (sender)",
+    "CREATE INDEX IF NOT EXISTS events_by_module ON events (package, module)",
+    "CREATE INDEX IF NOT EXISTS events_by_type ON events (type_address, type_module, type_name)",
+    """CREATE INDEX IF NOT EXISTS events_by_sender_and_type
+        ON events (sender, type_address, type_module, type_name)""",
 )
 
 STATE_FILE_NAME = "ledger.sqlite"
@@ -181,8 +187,10 @@ class State:
         execute("BEGIN EXCLUSIVE")
         if not execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             self._create()
-        execute("COMMIT")
         self._check_format()
+        for statement in INDEXES:
+            execute(statement)
+        execute("COMMIT")
 
     def _create(self) -> None:
         for statement in TABLES:

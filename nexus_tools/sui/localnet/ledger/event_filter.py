@@ -90,10 +90,13 @@ def _present(columns: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in columns.items() if value is not None}
 
 
+EventPredicate = SentBy | EmittedBy | HasType
+
+
 class EventLiteral(Struct, frozen=True):
     """A predicate, or its negation."""
 
-    predicate: SentBy | EmittedBy | HasType
+    predicate: EventPredicate
     negated: bool = False
 
     def matches(self, event: Event) -> bool:

@@ -3,7 +3,8 @@
 An index of `events` lists the rows of one key, for example all rows of one type, in the order of
 the chain. Each *branch* of the query reads one key of one index. SQLite merges the branches and
 stops after a page. If a predicate does not specify all columns of its index, for example a module
-but no type name, each existing key becomes a branch.
+but no type name, each existing key becomes a branch. One index is by sender and type, so a term
+with both predicates does not read the other senders' events.
 
 For example, if the module `shop` has two event types, `HasType(0x7, "shop") OR SentBy(0xA)`
 becomes:
@@ -21,7 +22,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nexus_tools.sui.localnet.ledger.database import State
-from nexus_tools.sui.localnet.ledger.event_filter import EventFilter, EventLiteral
+from nexus_tools.sui.localnet.ledger.event_filter import (
+    EventFilter,
+    EventLiteral,
+    EventPredicate,
+    HasType,
+    SentBy,
+)
 
 Condition = tuple[str, list[Any]]
 """A condition on a row of `events`, and its parameters."""
@@ -70,15 +77,29 @@ def _branches(state: State, event_filter: EventFilter | None) -> list[Condition]
 
 def _term_branches(state: State, term: tuple[EventLiteral, ...]) -> Iterator[Condition]:
     text, parameters = _all_literals(term)
-    predicates = [literal.predicate for literal in term if not literal.negated]
-    if not predicates:
+    keys = _index_keys([literal.predicate for literal in term if not literal.negated])
+    if not keys:
         yield text, parameters
         return
-    # The predicate that omits the fewest columns of its index has the fewest keys.
-    best = min(predicates, key=lambda predicate: len(predicate.index) - len(predicate.columns()))
-    values = list(best.columns().values())[: len(best.index)]
-    for key in _keys(state, best.index, values):
-        yield f"{_equal(best.index)} AND {text}", [*key, *parameters]
+    # The key that omits the fewest columns of its index, and then the longest key, has the fewest
+    # rows.
+    index, values = min(keys, key=lambda key: (len(key[0]) - len(key[1]), -len(key[0])))
+    for key in _keys(state, index, values):
+        yield f"{_equal(index)} AND {text}", [*key, *parameters]
+
+
+def _index_keys(predicates: Sequence[EventPredicate]) -> list[tuple[Sequence[str], list[Any]]]:
+    """Return the columns of each usable index, and the values of its first columns."""
+    keys = [_index_key(predicate) for predicate in predicates]
+    senders = [_index_key(predicate) for predicate in predicates if isinstance(predicate, SentBy)]
+    types = [_index_key(predicate) for predicate in predicates if isinstance(predicate, HasType)]
+    for columns, values in senders[:1]:
+        keys += [((*columns, *of_type), [*values, *rest]) for of_type, rest in types]
+    return keys
+
+
+def _index_key(predicate: EventPredicate) -> tuple[Sequence[str], list[Any]]:
+    return predicate.index, [*predicate.columns().values()][: len(predicate.index)]
 
 
 def _keys(state: State, index: Sequence[str], values: list[Any]) -> Iterator[list[Any]]:

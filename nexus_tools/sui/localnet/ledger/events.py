@@ -80,7 +80,7 @@ def select_events(
     descending: bool,
 ) -> list[LedgerEvent]:
     """Return at most `limit` matching events from `start` (included) to `end` (excluded)."""
-    first, last = _number(state, start), _number(state, end) if end else _AFTER_ALL
+    first, last = row_number(state, start), row_number(state, end) if end else _AFTER_ALL
     page = page_query(state, event_filter, first, last, limit=limit, descending=descending)
     if page is None:
         return []
@@ -96,7 +96,7 @@ def select_events(
     return [_ledger_event(row) for row in rows]
 
 
-def _number(state: State, position: EventPosition) -> int:
+def row_number(state: State, position: EventPosition) -> int:
     """Return the number of the first row at or after a position."""
     row = state.row(
         "SELECT first_transaction FROM checkpoints WHERE number = ?",

@@ -1,20 +1,28 @@
 """The ledger: the current objects and the history of the chain."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
 from msgspec import Struct
 
-from nexus_tools.sui.bytecode import original_id
-from nexus_tools.sui.errors import ValidationError, WrongStateError
+from nexus_tools.sui.errors import WrongStateError
 from nexus_tools.sui.localnet.ledger import chain
-from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint
+from nexus_tools.sui.localnet.ledger.affecting_transactions import (
+    add_unwritten_changes,
+    affecting_transactions,
+)
+from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint, check_successor
 from nexus_tools.sui.localnet.ledger.database import STATE_FILE_NAME, State, damaged_error
 from nexus_tools.sui.localnet.ledger.event_filter import EventFilter
-from nexus_tools.sui.localnet.ledger.events import EventPosition, LedgerEvent, select_events
+from nexus_tools.sui.localnet.ledger.events import (
+    EventPosition,
+    LedgerEvent,
+    row_number,
+    select_events,
+)
 from nexus_tools.sui.localnet.ledger.live_objects import CoinBalance, LiveObjects
 from nexus_tools.sui.localnet.ledger.object_versions import (
     PastObjects,
@@ -30,7 +38,7 @@ from nexus_tools.sui.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.checkpoint import CheckpointSummary
 from nexus_tools.sui.types.digest import Digest
-from nexus_tools.sui.types.effects import InputState, ObjectWrite, PackageWrite
+from nexus_tools.sui.types.effects import InputState
 from nexus_tools.sui.types.object import MovePackage, Object
 from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 
@@ -94,6 +102,7 @@ class Ledger:
 
     def _load(self) -> None:
         number = chain.last_checkpoint_number(self._state)
+        add_unwritten_changes(self._state)
         for value in read_live(self._state):
             self._live.change(None, value)
         if number is not None:
@@ -223,6 +232,27 @@ class Ledger:
         """Return up to `count` transactions, starting at the `first`th of the chain."""
         return chain.read_transactions(self._state, min(first, _LAST_NUMBER - count), count)
 
+    def transactions_affecting(
+        self,
+        object_ids: Collection[Address],
+        *,
+        start: EventPosition,
+        end: EventPosition,
+        limit: int,
+        descending: bool = False,
+    ) -> list[ExecutedTransaction]:
+        """Return at most `limit` transactions from `start` to `end` that changed an object.
+
+        The transactions changed at least one of these objects. The position `end` is excluded. If
+        `descending` is set, the list starts with the last transaction before `end`.
+        """
+        first, last = row_number(self._state, start), row_number(self._state, end)
+        numbers = affecting_transactions(
+            self._state, object_ids, first, last, limit=limit, descending=descending
+        )
+        read = chain.read_transactions
+        return [found for number in numbers for found in read(self._state, number, 1)]
+
     def checkpoint(self, number: int) -> Checkpoint | None:
         """Return a checkpoint by its sequence number, or None."""
         if self._latest is not None and number == self._latest.number:
@@ -267,7 +297,7 @@ class Ledger:
                 or if its objects do not match the effects.
         """
         # The steps that can fail are first. The later changes in memory cannot fail.
-        self._check(checkpoint)
+        check_successor(self._latest, checkpoint)
         with self._state.commit():
             chain.write_checkpoint(self._state, checkpoint)
             self._write_settings(settings)
@@ -287,31 +317,6 @@ class Ledger:
         self._recent[transaction.digest] = transaction
         if len(self._recent) > _RECENT_TRANSACTIONS:
             self._recent.popitem(last=False)
-
-    def _check(self, checkpoint: Checkpoint) -> None:
-        latest, summary = self._latest, checkpoint.summary
-        follows = (
-            summary.sequence_number == (latest.number + 1 if latest else 0)
-            and summary.previous_digest == (latest.digest if latest else None)
-            and checkpoint.first_transaction
-            == (latest.summary.network_total_transactions if latest else 0)
-            and len(checkpoint.transactions) == len(checkpoint.contents.transactions)
-        )
-        if not follows:
-            raise _invalid(checkpoint, "the checkpoint does not follow the latest checkpoint")
-        for transaction in checkpoint.transactions:
-            written = {
-                object_id
-                for object_id, change in transaction.effects.changed_objects
-                if isinstance(change.output, ObjectWrite | PackageWrite)
-            }
-            if written != {value.id for value in transaction.output_objects}:
-                raise _invalid(
-                    checkpoint, f"the objects of {transaction.digest} do not match its effects"
-                )
-            for value in transaction.output_objects:
-                if isinstance(value.data, MovePackage):
-                    original_id(value.data)  # an invalid package raises before anything is stored
 
     # --- Snapshots
 
@@ -388,9 +393,3 @@ def _end(latest: Checkpoint | None, number: int) -> str:
     if latest.number < number:
         return f"the ledger ends at checkpoint {latest.number}"
     return f"the ledger's checkpoint {number} is different"
-
-
-def _invalid(checkpoint: Checkpoint, reason: str) -> ValidationError:
-    return ValidationError(
-        "checkpoint_invalid", f"checkpoint {checkpoint.number} is not valid: {reason}"
-    )

@@ -15,7 +15,7 @@ from nexus_tools.sui.localnet.ledger.event_query import MAX_BRANCHES
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import SUI, StructTag
 
-SHOP, ALICE = Address.of(0x77), Address.of(0xA)
+SHOP, ALICE, BOB = Address.of(0x77), Address.of(0xA), Address.of(0xB)
 TYPES = [StructTag(SHOP, f"module_{place % 3}", f"Event{place}") for place in range(12)]
 PAGE = 64
 
@@ -41,6 +41,9 @@ FILTERS = {
     "a package and a type": any_of(EmittedBy(SHOP), has_type(TYPES[3])),
     "a type and a sender": (
         (EventLiteral(HasType(SHOP, "module_1")), EventLiteral(SentBy(ALICE))),
+    ),
+    "a rare sender of a frequent type": (
+        (EventLiteral(has_type(TYPES[0])), EventLiteral(SentBy(BOB))),
     ),
     "other types": ((EventLiteral(has_type(TYPES[0]), negated=True),),),
 }
@@ -78,6 +81,7 @@ def observed(chain_on):
             chain.event(TYPES[place % len(TYPES)], module=f"module_{place % 3}", sender=ALICE)
             for place in range(count)
         ]
+        events += [chain.event(TYPES[0], sender=BOB) for _ in range(PAGE)]
         chain.commit(events=events)
 
     write()

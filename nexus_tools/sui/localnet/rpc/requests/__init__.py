@@ -9,7 +9,7 @@ from nexus_tools.sui.localnet.rpc.requests.fields import (
     struct_tag_field,
 )
 from nexus_tools.sui.localnet.rpc.requests.filters import (
-    Predicate,
+    TransactionFilter,
     parse_event_filter,
     parse_transaction_filter,
 )
@@ -27,8 +27,8 @@ from nexus_tools.sui.localnet.rpc.requests.transaction import (
 __all__ = [
     "Cursor",
     "End",
-    "Predicate",
     "Query",
+    "TransactionFilter",
     "address",
     "digest",
     "page_size",

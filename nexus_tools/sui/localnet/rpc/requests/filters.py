@@ -7,10 +7,13 @@ A filter is a disjunction of terms, and a term is a conjunction of literals
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from msgspec import Struct
+
 from nexus_tools.sui.localnet.ledger import (
     EmittedBy,
     EventFilter,
     EventLiteral,
+    EventPredicate,
     ExecutedTransaction,
     HasType,
     SentBy,
@@ -32,8 +35,42 @@ T = TypeVar("T")
 
 MAX_LITERALS = 64
 
-EventPredicate = SentBy | EmittedBy | HasType
 Predicate = Callable[[ExecutedTransaction], bool]
+
+
+class TransactionLiteral(Struct, frozen=True):
+    """A predicate on transactions, or its negation.
+
+    `affected_object` is the object that each matching transaction changed, or None.
+    """
+
+    predicate: Predicate
+    negated: bool = False
+    affected_object: Address | None = None
+
+    def matches(self, executed: ExecutedTransaction) -> bool:
+        """Return whether a transaction matches."""
+        return self.predicate(executed) != self.negated
+
+
+class TransactionFilter(Struct, frozen=True):
+    """The terms of a filter. A transaction passes if all literals of at least one term match it."""
+
+    terms: tuple[tuple[TransactionLiteral, ...], ...]
+
+    def matches(self, executed: ExecutedTransaction) -> bool:
+        """Return whether a transaction passes the filter."""
+        return any(all(literal.matches(executed) for literal in term) for term in self.terms)
+
+    @property
+    def affected_objects(self) -> frozenset[Address] | None:
+        """Objects of which each passing transaction changed at least one, or None if unknown."""
+        ids = [
+            next((literal.affected_object for literal in term if literal.affected_object), None)
+            for term in self.terms
+        ]
+        known = frozenset(object_id for object_id in ids if object_id is not None)
+        return None if None in ids else known
 
 
 def parse_event_filter(request: Message) -> EventFilter | None:
@@ -53,8 +90,8 @@ def _event_literal(literal: Message) -> EventLiteral:
     return EventLiteral(_predicate(literal, _EVENT_PREDICATES), literal.negated)
 
 
-def parse_transaction_filter(request: Message) -> Predicate | None:
-    """Return the filter of a request as a function, or None.
+def parse_transaction_filter(request: Message) -> TransactionFilter | None:
+    """Return the filter of a request, or None.
 
     Raises:
         RpcError: The filter is invalid.
@@ -62,13 +99,18 @@ def parse_transaction_filter(request: Message) -> Predicate | None:
     if not request.HasField("filter"):
         return None
     _check_size(request.filter)
-    terms = [[_literal(literal) for literal in term.literals] for term in request.filter.terms]
-    return lambda executed: any(all(holds(executed) for holds in term) for term in terms)
+    terms = request.filter.terms
+    return TransactionFilter(
+        tuple(tuple(_transaction_literal(literal) for literal in term.literals) for term in terms)
+    )
 
 
-def _literal(literal: Message) -> Predicate:
-    holds = _predicate(literal, _PREDICATES)
-    return (lambda executed: not holds(executed)) if literal.negated else holds
+def _transaction_literal(literal: Message) -> TransactionLiteral:
+    predicate = _predicate(literal, _PREDICATES)
+    affected = None
+    if literal.HasField("affected_object") and not literal.negated:
+        affected = address(literal.affected_object, "object_id")
+    return TransactionLiteral(predicate, literal.negated, affected)
 
 
 def _check_size(message: Message) -> None:

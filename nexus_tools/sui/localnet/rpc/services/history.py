@@ -5,7 +5,7 @@ reason why the list ends.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator
 from typing import TypeVar
 
 from nexus_tools.sui.localnet.ledger import (
@@ -28,21 +28,22 @@ from nexus_tools.sui.localnet.rpc.rendering import (
 )
 from nexus_tools.sui.localnet.rpc.requests import (
     End,
-    Predicate,
     Query,
+    TransactionFilter,
     parse_event_filter,
     parse_transaction_filter,
     successor,
 )
 from nexus_tools.sui.rpc import Message
+from nexus_tools.sui.types.address import Address
 
 T = TypeVar("T")
 
 SCAN_LIMIT = 20_000
-"""The maximum number of checkpoints that one query scans."""
+"""The maximum number of checkpoints, or of transactions from an index, that one query scans."""
 
 _STEP = 64
-"""The number of events that are read with one query."""
+"""The maximum number of rows that are read with one database query."""
 
 Render = Callable[[Message, T], None]
 Found = tuple[EventPosition, T]
@@ -82,21 +83,21 @@ async def list_transactions(
 ) -> AsyncGenerator[bytes]:
     """Serve `ListTransactions`, which lists the transactions that match a filter."""
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
-    holds = parse_transaction_filter(request)
+    transaction_filter = parse_transaction_filter(request)
     query = Query.parse("transactions", request, backend.node.ledger.latest.number)
 
     def pick(checkpoint: Checkpoint) -> list[Found[ExecutedTransaction]]:
         order = -1 if query.descending else 1
-        return [
-            (EventPosition(executed.checkpoint, executed.index_in_checkpoint), executed)
-            for executed in checkpoint.transactions[::order]
-            if holds is None or holds(executed)
-        ]
+        return _matching(checkpoint.transactions[::order], transaction_filter)
 
     def render(message: Message, executed: ExecutedTransaction) -> None:
         render_executed(message.transaction, executed, mask, backend.node, backend.json)
 
-    async for message in _frames(query, _scan(backend, query, pick), render, frame):
+    found = _scan(backend, query, pick)
+    if transaction_filter is not None and transaction_filter.affected_objects is not None:
+        objects = transaction_filter.affected_objects
+        found = _affecting(backend, query, objects, transaction_filter)
+    async for message in _frames(query, found, render, frame):
         yield message
 
 
@@ -105,11 +106,11 @@ async def list_checkpoints(
 ) -> AsyncGenerator[bytes]:
     """Serve `ListCheckpoints`, which lists the checkpoints that contain a matching transaction."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
-    holds = parse_transaction_filter(request)
+    transaction_filter = parse_transaction_filter(request)
     query = Query.parse("checkpoints", request, backend.node.ledger.latest.number)
 
     def pick(checkpoint: Checkpoint) -> list[Found[Checkpoint]]:
-        is_match = passes(checkpoint, holds)
+        is_match = passes(checkpoint, transaction_filter)
         return [(EventPosition(checkpoint.number), checkpoint)] if is_match else []
 
     def render(message: Message, checkpoint: Checkpoint) -> None:
@@ -119,9 +120,68 @@ async def list_checkpoints(
         yield message
 
 
-def passes(checkpoint: Checkpoint, holds: Predicate | None) -> bool:
+def passes(checkpoint: Checkpoint, transaction_filter: TransactionFilter | None) -> bool:
     """Return whether any transaction of a checkpoint matches a filter."""
-    return holds is None or any(holds(executed) for executed in checkpoint.transactions)
+    return transaction_filter is None or any(
+        map(transaction_filter.matches, checkpoint.transactions)
+    )
+
+
+def _matching(
+    transactions: Iterable[ExecutedTransaction], transaction_filter: TransactionFilter | None
+) -> list[Found[ExecutedTransaction]]:
+    return [
+        (_position(executed), executed)
+        for executed in transactions
+        if transaction_filter is None or transaction_filter.matches(executed)
+    ]
+
+
+def _position(executed: ExecutedTransaction) -> EventPosition:
+    return EventPosition(executed.checkpoint, executed.index_in_checkpoint)
+
+
+def _affecting(
+    backend: Backend,
+    query: Query,
+    objects: Collection[Address],
+    transaction_filter: TransactionFilter,
+) -> Iterator[list[Found[ExecutedTransaction]] | int]:
+    """Yield the matching transactions that changed one of these objects, from the ledger's index.
+
+    If the scan reaches its limit, the last yielded value is the number of the next checkpoint.
+    """
+    start, end, count = query.start, query.end, 0
+    limit = min(query.limit, _STEP)
+    while start < end:
+        transactions = backend.node.ledger.transactions_affecting(
+            objects, start=start, end=end, limit=limit, descending=query.descending
+        )
+        yield _matching(transactions, transaction_filter)
+        if len(transactions) < limit:
+            return
+        count += limit
+        last = transactions[-1]
+        if count >= SCAN_LIMIT:
+            yield _matching(_later_in_checkpoint(backend, query, last), transaction_filter)
+            yield last.checkpoint + (-1 if query.descending else 1)
+            return
+        if query.descending:
+            end = _position(last)
+        else:
+            start = successor("transactions", _position(last))
+
+
+def _later_in_checkpoint(
+    backend: Backend, query: Query, last: ExecutedTransaction
+) -> list[ExecutedTransaction]:
+    """Return the transactions after `last` in its checkpoint, in the order of the query."""
+    checkpoint = backend.node.ledger.checkpoint(last.checkpoint)
+    if checkpoint is None:  # the ledger was reverted to a snapshot in the meantime
+        return []
+    place = last.index_in_checkpoint
+    transactions = checkpoint.transactions
+    return [*transactions[:place][::-1]] if query.descending else [*transactions[place + 1 :]]
 
 
 def _scan(

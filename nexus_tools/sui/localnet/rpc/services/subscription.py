@@ -44,17 +44,17 @@ async def _subscribe_checkpoints(
 ) -> AsyncGenerator[bytes]:
     """Yield checkpoints, starting with the latest. Without a filter, no checkpoint is omitted."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
-    holds = parse_transaction_filter(request)
+    transaction_filter = parse_transaction_filter(request)
 
     def render(checkpoint: Checkpoint) -> Iterator[Message]:
         message = frame(cursor=checkpoint.number)
-        if passes(checkpoint, holds):
+        if passes(checkpoint, transaction_filter):
             render_checkpoint(message.checkpoint, checkpoint, mask, backend.node, backend.json)
         yield message
 
     with CheckpointFeed(backend) as feed:
         latest = backend.node.ledger.latest
-        if holds is not None:
+        if transaction_filter is not None:
             # The stream starts with the latest checkpoint, so the position before the stream is the
             # previous checkpoint.
             yield frame(cursor=max(0, latest.number - 1)).SerializeToString()
@@ -69,11 +69,11 @@ async def _subscribe_transactions(
 ) -> AsyncGenerator[bytes]:
     """Yield the transactions of all checkpoints after the latest checkpoint."""
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
-    holds = parse_transaction_filter(request)
+    transaction_filter = parse_transaction_filter(request)
 
     def render(checkpoint: Checkpoint) -> Iterator[Message]:
         for executed in checkpoint.transactions:
-            if holds is not None and not holds(executed):
+            if transaction_filter is not None and not transaction_filter.matches(executed):
                 continue
             message = frame()
             render_executed(message.transaction, executed, mask, backend.node, backend.json)
