@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 from nexus_tools.errors import UsageError
 from nexus_tools.settings.settings import Settings
+from nexus_tools.settings.signers import is_signer_url, open_signer
 from nexus_tools.sui.keystore import Signer, network_and_key
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.types.address import Address
@@ -22,7 +23,8 @@ NetworkLike = str | Network | HasUrl | None
 network of the settings."""
 
 KeySelector = str | Address | Signer | None
-"""A signer, or the alias or address of a key on this machine. None means that no key is used."""
+"""A signer, the URL of a signer, or the alias or address of a key on this machine. None means that
+no key is used."""
 
 
 def resolve_network_and_key(where: Any, who: KeySelector) -> tuple[Network, Signer | None]:
@@ -42,4 +44,6 @@ def resolve_network_and_key(where: Any, who: KeySelector) -> tuple[Network, Sign
     if not (who is None or isinstance(who, str | bytes) or hasattr(who, "sign")):
         known = "a KeyPair or another Signer, an alias, or an Address"
         raise UsageError("argument_invalid", f"expected {known}, got {who!r:.80}")
+    if isinstance(who, str) and is_signer_url(who):
+        return network, open_signer(who)
     return network, Settings.load().find_key(who) if isinstance(who, str | bytes) else who

@@ -295,10 +295,10 @@ class Settings:
 
     def use_account(self, found: "Resolved[Account]") -> None:
         """Select the account that signs all later transactions."""
-        address = found.value.address
+        address, has_signer = found.value.address, self.values.pop("signer", None) is not None
         if found.source == OWN_SOURCE:
             self.open_wallet().use(address)
-            if self.values.pop("wallet", None) is None:
+            if self.values.pop("wallet", None) is None and not has_signer:
                 return
         else:
             self.values["wallet"] = str(address)

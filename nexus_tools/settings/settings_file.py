@@ -17,6 +17,7 @@ from nexus_tools.sui.support.text_file import read_text
 KEYS = {
     "network": "the network that commands use",
     "wallet": "the alias or address of the key that signs",
+    "signer": "the URL of the signer that signs instead of the wallet's key",
     "keystore": "the key file in the format of the Sui CLI. Its name must end with .keystore",
     "timeout": "the timeout for a response of a node or a faucet, for example 10s",
     "max_gas_price": "the maximum gas price accepted from a node in MIST, for example 10000",

@@ -18,11 +18,13 @@ from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.chain.closure import ClosureKind
-from nexus_tools.leader.closing.closing_batch import Closing, ClosingBatch
+from nexus_tools.leader.closing.closing_batch import Closing, ClosingBatch, reduce_steps
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
 from nexus_tools.leader.closing.closing_result import failure_reason, fees_mist
+from nexus_tools.leader.closing.closing_slots import ClosingSlots
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts, margin_mist
 from nexus_tools.leader.closing.transaction_sender import TransactionSender
+from nexus_tools.leader.closing.worker_signer import SigningFailedError
 from nexus_tools.leader.closing.workers import Worker, Workers
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.response_classifier import failure
@@ -41,6 +43,7 @@ _MAX_BUDGET_FACTOR = 16
 # The time for which a transaction waits for more closings while another transaction is in flight.
 # The reason for the wait is that a larger batch costs less per closing.
 _BATCH_WAIT_S = 0.02
+_UNPROFITABLE_DETAIL = "settling this answer costs the leader more gas than its fee covers"
 
 
 class Closer:
@@ -70,7 +73,7 @@ class Closer:
         self._simulate_first = False
         self._budget_factor = 1
         self._batch_limit = config.max_batch_size
-        self._slots = asyncio.Semaphore(config.max_transactions)
+        self._slots = ClosingSlots(config.max_transactions)
         self._in_flight: set[asyncio.Task[None]] = set()
         self.queue = ClosingQueue(config)
         self.is_blocked = asyncio.Event()
@@ -111,6 +114,8 @@ class Closer:
         try:
             while closings:
                 await self._close_once(closings)
+        except SigningFailedError as error:
+            await self._return_unsigned(closings, error)
         except NexusError as error:
             if error.code == "journal_failed":
                 raise
@@ -120,6 +125,18 @@ class Closer:
         except Exception as error:  # noqa: BLE001 - other batches continue
             _log.error("closing_error", error=error_summary(error))
             await self._postpone(closings, "closing failed unexpectedly, see the log")
+
+    async def _return_unsigned(
+        self, closings: Sequence[Closing], error: SigningFailedError
+    ) -> None:
+        """Queue the closings of a batch that was not signed, for another worker if possible."""
+        self._metrics.trouble.labels("signer").inc()
+        if not self._workers.has_working_signer:
+            await self._postpone(closings, error.message)
+            return
+        loop, pause_s = asyncio.get_running_loop(), self._config.error_retry_delay_ms / 1000
+        for closing in closings:
+            loop.call_later(pause_s, self.queue.put, closing)
 
     async def _postpone(self, closings: Sequence[Closing], message: str) -> None:
         """Queue the closings again after an error of the Leader or of its node.
@@ -162,7 +179,7 @@ class Closer:
                 raise
             if len(closings) > 1:
                 self._requeue_half(closings)
-            elif not _reduce_steps(closings):
+            elif not reduce_steps(closings):
                 raise
 
     def _affordable_batch(self, closings: list[Closing]) -> ClosingBatch:
@@ -206,8 +223,11 @@ class Closer:
                 else self._accounts.reserve_budget(guarantor, budget_mist)
             )
             with reservation:
-                executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
-        except UnreachableError:
+                with self._slots.lent():
+                    transaction = await self._workers.sign(worker, kind, budget_mist)
+                async with self._slots.sending:
+                    executed = await self._sender.send(transaction)
+        except (UnreachableError, SigningFailedError):
             raise
         except NexusError as refusal:
             return await self._after_refusal(worker, refusal, closings)
@@ -246,7 +266,7 @@ class Closer:
         """Make the next transaction cheaper by removing closings, steps, or an answer."""
         if len(closings) > 1:
             self._requeue_half(closings)
-        elif not _reduce_steps(closings):
+        elif not reduce_steps(closings):
             [closing] = closings
             invocation = closing.assignment.invocation
             _log.warning("unprofitable", invocation=str(invocation))
@@ -299,7 +319,7 @@ class Closer:
         is_poorer = worker.balance_mist < worker.reserved_mist
         if len(closings) < count or self._workers.epoch != before or is_poorer:
             return
-        if not _reduce_steps(closings):
+        if not reduce_steps(closings):
             message = f"the node rejected the transaction: {refusal.message}"
             raise RefusedOnChainError("closing_refused", message)
 
@@ -329,7 +349,7 @@ class Closer:
             case _ if failed_closing in closings:
                 closings.remove(failed_closing)
                 self._on_refused(failed_closing)
-            case _ if _reduce_steps(closings, execution):
+            case _ if reduce_steps(closings, execution):
                 pass  # the steps after a closing must never block the closing
             case _ if len(closings) < count:
                 pass
@@ -378,23 +398,3 @@ class Closer:
         for closing, kind in closed.items():
             closing.close(kind)
             closings.remove(closing)
-
-
-_UNPROFITABLE_DETAIL = "settling this answer costs the leader more gas than its fee covers"
-
-
-def _reduce_steps(closings: Sequence[Closing], execution: Address | None = None) -> bool:
-    """Reduce the steps that follow closings, and return whether there were any steps.
-
-    With `execution`, reduce only the steps of that execution.
-    """
-    continuations = [
-        closing.continuation
-        for closing in closings
-        if closing.continuation
-        and closing.continuation.extent
-        and execution in (None, closing.continuation.execution.object_id)
-    ]
-    for continuation in continuations:
-        continuation.reduce()
-    return bool(continuations)

@@ -341,3 +341,20 @@ class ClosingBatch:
         # If two closings have 4 and 5 commands, `_command_ends` is [4, 9].
         place = bisect_right(self._command_ends, command)
         return self.closings[place] if place < len(self.closings) else None
+
+
+def reduce_steps(closings: Sequence[Closing], execution: Address | None = None) -> bool:
+    """Reduce the steps that follow closings, and return whether there were any steps.
+
+    With `execution`, reduce only the steps of that execution.
+    """
+    continuations = [
+        closing.continuation
+        for closing in closings
+        if closing.continuation
+        and closing.continuation.extent
+        and execution in (None, closing.continuation.execution.object_id)
+    ]
+    for continuation in continuations:
+        continuation.reduce()
+    return bool(continuations)

@@ -1,4 +1,4 @@
-"""The leader's workers whose keys are local. They sign transactions and pay the gas.
+"""The leader's workers for which this process signs. They sign transactions and pay the gas.
 
 A worker pays from its address balance, which also receives its fees. Its transactions do not use
 objects that the worker owns. Any number of transactions can therefore be in flight, if the balance
@@ -24,6 +24,7 @@ from nexus_tools.leader.closing.worker_funding import (
     funding_command,
     minimum_balance_mist,
 )
+from nexus_tools.leader.closing.worker_signer import SigningFailedError, WorkerSigner
 from nexus_tools.sui.client import (
     MAX_PAYMENT_COINS,
     Epoch,
@@ -33,7 +34,7 @@ from nexus_tools.sui.client import (
     funding_hint,
     read_epoch,
 )
-from nexus_tools.sui.keystore import Signer
+from nexus_tools.sui.keystore import SIGNING_TIMEOUT_S, Signer
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.support.units import sui
@@ -49,13 +50,13 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A local key with its address balance and its coins.
+    """A key with its signer, its address balance and its coins.
 
     `reserved_mist` is the sum of the budgets in flight. `coins_mist` is not part of
     `balance_mist`. `is_listed` is set while the leader's object on chain lists the worker.
     """
 
-    signer: Signer
+    signer: WorkerSigner
     balance_mist: int = 0
     coins_mist: int = 0
     reserved_mist: int = 0
@@ -89,10 +90,15 @@ class Workers:
     """
 
     def __init__(
-        self, chain: Chain, signers: Sequence[Signer], enough_mist: Callable[[int], int]
+        self,
+        chain: Chain,
+        signers: Sequence[Signer],
+        enough_mist: Callable[[int], int],
+        *,
+        signing_timeout_s: float = SIGNING_TIMEOUT_S,
     ) -> None:
         self._chain = chain
-        self._workers = tuple(map(Worker, signers))
+        self._workers = tuple(Worker(WorkerSigner(signer, signing_timeout_s)) for signer in signers)
         self._enough_mist = enough_mist
         self._leader: LeaderObject | None = None
         self._epoch: Epoch | None = None
@@ -128,6 +134,11 @@ class Workers:
     def richest_mist(self) -> int:
         """The largest balance of a worker in MIST, which limits the budget of a transaction."""
         return max((worker.balance_mist for worker in self.listed), default=0)
+
+    @property
+    def has_working_signer(self) -> bool:
+        """Whether a worker has a signer that did not fail a short time ago."""
+        return any(not worker.signer.is_paused for worker in self.listed)
 
     @property
     def total_mist(self) -> int:
@@ -174,8 +185,10 @@ class Workers:
                 worker.coins_mist = balance.in_coins
                 worker.is_listed = worker.address in listed
             self._log_changes()
-            for worker in self.listed:
-                await self._deposit(worker)
+            deposits = map(self._try_deposit, self.listed)
+            results = await asyncio.gather(*deposits, return_exceptions=True)
+            for error in filter(None, results):
+                raise error
 
     async def try_refresh(self) -> None:
         """Refresh if no worker could close invocations at the last refresh."""
@@ -209,6 +222,17 @@ class Workers:
             _log.error("no_worker", leader=str(self._chain.leader))
         self._removed = unlisted
 
+    async def _try_deposit(self, worker: Worker) -> None:
+        """Deposit coins if necessary, unless the worker's signer fails or failed before."""
+        if worker.signer.is_paused:
+            return
+        try:
+            await self._deposit(worker)
+        except SigningFailedError:
+            pass  # the log reports it, and other workers continue
+        finally:
+            await self._notify()
+
     async def _deposit(self, worker: Worker) -> None:
         """Deposit coins until the balance is sufficient or no coins remain.
 
@@ -240,28 +264,35 @@ class Workers:
     async def select(self, budget_mist: int) -> AsyncIterator[Worker]:
         """Yield a worker whose balance covers this budget and its transactions in flight.
 
-        If necessary, wait until transactions in flight are finished. Raises `not_enough_sui` or
-        `not_a_worker`.
+        If necessary, wait until transactions in flight are finished, or until a signer is free. A
+        worker whose signer failed is the last choice. Raises `not_enough_sui` or `not_a_worker`.
         """
         worker = await self._wait_for_worker(budget_mist)
         worker.reserved_mist += budget_mist
         try:
             yield worker
         finally:
-            async with self._freed:
-                worker.reserved_mist -= budget_mist
-                self._freed.notify_all()
+            worker.reserved_mist -= budget_mist
+            await self._notify()
+
+    async def _notify(self) -> None:
+        """Wake the transactions that wait for a worker."""
+        async with self._freed:
+            self._freed.notify_all()
 
     async def _wait_for_worker(self, budget_mist: int) -> Worker:
         is_fresh = False
         while True:
-            richest = max(self.listed, key=lambda worker: worker.free_mist, default=None)
-            if richest is not None and richest.free_mist >= budget_mist:
-                return richest
-            if any(
-                candidate.reserved_mist and candidate.balance_mist >= budget_mist
-                for candidate in self.listed
-            ):
+            rich = [worker for worker in self.listed if worker.balance_mist >= budget_mist]
+            candidates = [worker for worker in rich if not worker.signer.is_paused] or rich
+            able = [
+                candidate
+                for candidate in candidates
+                if candidate.free_mist >= budget_mist and candidate.signer.is_free
+            ]
+            if able:
+                return max(able, key=lambda worker: worker.free_mist)
+            if candidates:
                 async with self._freed:
                     await self._freed.wait()
             elif not is_fresh:
@@ -283,12 +314,19 @@ class Workers:
             hint=funding_hint(network, richest.address, lacking),
         )
 
-    def sign(
+    async def sign(
         self, worker: Worker, kind: ProgrammableTransaction, budget_mist: int
     ) -> SignedTransaction:
-        """Return the signed transaction, which is valid in this epoch and the next epoch."""
+        """Return the signed transaction, which is valid in this epoch and the next epoch.
+
+        Raises `SigningFailedError`.
+        """
         data = self.draft(worker, kind, budget_mist).encode()
-        return SignedTransaction(transaction_digest(data), data, worker.signer.sign(data))
+        try:
+            signature = await worker.signer.sign(data)
+        finally:
+            await self._notify()
+        return SignedTransaction(transaction_digest(data), data, signature)
 
     def draft(
         self, worker: Worker, kind: ProgrammableTransaction, budget_mist: int
