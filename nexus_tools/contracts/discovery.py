@@ -4,7 +4,10 @@ from nexus_tools.contracts.deployment import Deployment, PackageKind
 from nexus_tools.contracts.events import event_filter
 from nexus_tools.contracts.move_bindings.permit import PermitGranted
 from nexus_tools.contracts.move_bindings.workflows.dag_registry import DagRegistryCreated
-from nexus_tools.sui.client import SuiClient, past_events
+from nexus_tools.sui.client import SuiClient, newest_events
+
+_MAX_PERMITS = 50
+_MAX_READ_S = 30.0  # Without an event index, the permit may be in an old checkpoint.
 
 
 async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
@@ -19,11 +22,13 @@ async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
 async def with_workflows_package(client: SuiClient, deployment: Deployment) -> Deployment:
     """Return the deployment with the package of workflows that the admin permitted last.
 
-    If the admin has not permitted any package, the deployment is returned unchanged. Raises the
-    errors of `past_events`.
+    If the admin has not permitted any package, the deployment is returned unchanged. Only the admin
+    can grant permits, and the newest `_MAX_PERMITS` permits are considered. Raises the errors of
+    `newest_events`.
     """
     kinds = event_filter(deployment, PermitGranted)
-    async for record in past_events(client, kinds):
+    page = await newest_events(client, kinds, _MAX_PERMITS, max_read_s=_MAX_READ_S)
+    for record in page.events:
         created = await client.transaction(record.transaction_digest)
         for event in created.events if created else ():
             if event.type.name != DagRegistryCreated.__name__:
@@ -31,5 +36,5 @@ async def with_workflows_package(client: SuiClient, deployment: Deployment) -> D
             value = await client.object(event.type.address)
             published = value and await client.transaction(value.previous_transaction)
             if created is not None and published:
-                deployment = deployment.with_workflows(published, created)
+                return deployment.with_workflows(published, created)
     return deployment

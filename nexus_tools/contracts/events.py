@@ -12,6 +12,7 @@ from nexus_tools.contracts.move_bindings import (
     leader_registry,
     owner,
     permit,
+    settlement,
     tool,
     tool_registry,
     version,
@@ -35,6 +36,7 @@ RegistryEvent = (
     | tool_registry.AnyEvent
     | leader_registry.AnyEvent
     | invocation.AnyEvent
+    | settlement.AnyEvent
     | dag.AnyEvent
     | execution.AnyEvent
     | cleaning.AnyEvent

@@ -86,7 +86,7 @@ async def test_publish_workflows_completes_interrupted_publication(user):
         Workflows(user, tools).deployment.workflows  # noqa: B018
     assert caught.value.code == "workflows_unknown"
     whole = (await Publisher(user).publish_workflows(tools)).deployment
-    assert await Workflows(user, whole).list() == ()
+    assert (await Workflows(user, whole).list()).items == ()
     assert (whole.package_id, whole.tool_registry) == (tools.package_id, tools.tool_registry)
 
 
@@ -164,7 +164,7 @@ async def test_upgrade_of_workflows_links_newest_tools(publisher, chain, fixed_p
     upgraded = await owner.object(result.deployment.workflows_id)
     links = {link.original_id: link.upgraded_id for link in upgraded.data.linkage}
     assert links[tools.original_id] == tools.package_id
-    assert await Workflows(owner, result.deployment).list() == ()
+    assert (await Workflows(owner, result.deployment).list()).items == ()
     again = await publisher.upgrade(package, tools, part=PackageKind.WORKFLOWS)
     assert (again.sent, again.version) == (None, 2)
 
@@ -275,7 +275,7 @@ async def test_new_version_works_on_old_objects(tools, leader, migrated, define)
     tools = ToolRegistry(tools.client, migrated)
     await tools.register(Registration(define("xyz.example.math.add@2")))
     await tools.unregister(ADD)
-    assert [tool.is_active for tool in await tools.list()] == [False, True]
+    assert [tool.is_active async for tool in tools.iterate()] == [False, True]
     leaders = LeaderRegistry(leader, migrated)
     _, place = await leaders.register("first", activate=True)
     assert (await leaders.get(place)).is_active

@@ -117,7 +117,7 @@ def test_all_events_are_checked_field_by_field():
         for struct in source(module).structs
         if struct.abilities == ("copy", "drop")
     ]
-    assert len(events) == 62
+    assert len(events) == 63
     # Those of workflows are compared on a chain: tests/executions, tests/registry/test_workflows.
     events = [item for item in events if not item.startswith(("dag::", "execution::"))]
     tests = unit_tests()

@@ -587,8 +587,7 @@ fun create(
     let (settle_fee_mist, fail_fee_mist) = if (attempt.is_some()) attempt::fees_mist(settings, ctx)
     else (settings.settle_fee_mist(bytes, ctx), settings.fail_fee_mist(bytes, ctx));
     let settlement = settlement::for_tool(tool);
-    // If anyone may settle, the invocation expires after the tool's timeout. The leaders' windows
-    // divide the timeout.
+    // If anyone may settle, the leaders' windows divide the tool's timeout.
     let window_ms = if (settlement.is_closable_by_anyone()) tool.timeout_ms() / leaders.length()
     else tool.timeout_ms() + settings.grace_ms();
     let invocation = Invocation {
@@ -631,6 +630,7 @@ fun create(
         tool_revision: invocation.tool_revision,
         attempt,
     });
+    settlement.emit_opened(object::id(&invocation), invocation.tool, invocation.fqn, requester);
     invocation
 }
 

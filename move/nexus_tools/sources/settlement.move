@@ -2,6 +2,21 @@
 module nexus_tools::settlement;
 
 use nexus_tools::tool::Tool;
+use std::ascii::String;
+use sui::event;
+
+// === Events ===
+
+/// An invocation that anyone can close was requested, such as a question.
+///
+/// The event is emitted in addition to `InvocationRequested`. So an account can find questions
+/// without reading the requests of other tools.
+public struct InvocationOpened has copy, drop {
+    invocation: ID,
+    tool: ID,
+    fqn: String,
+    requester: address,
+}
 
 // === Structs ===
 
@@ -38,6 +53,19 @@ public(package) fun is_closable_by_anyone(self: &Settlement): bool {
         Settlement::Call { closable_by_anyone } => *closable_by_anyone,
         _ => false,
     }
+}
+
+/// Emit `InvocationOpened` if anyone can close the new invocation.
+public(package) fun emit_opened(
+    self: &Settlement,
+    invocation: ID,
+    tool: ID,
+    fqn: String,
+    requester: address,
+) {
+    if (self.is_closable_by_anyone()) {
+        event::emit(InvocationOpened { invocation, tool, fqn, requester });
+    };
 }
 
 /// Return the keys, one of which must sign the answer. The list is empty if no signature is

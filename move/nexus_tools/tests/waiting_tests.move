@@ -7,8 +7,9 @@ use nexus_tools::invocation::Invocation;
 use nexus_tools::json;
 use nexus_tools::on_chain_call;
 use nexus_tools::on_chain_runner;
+use nexus_tools::settlement;
 use nexus_tools::state::State;
-use nexus_tools::test_runner::{Self, Runner, mint};
+use nexus_tools::test_runner::{Self, Runner, event_bytes, field, mint};
 use nexus_tools::tool;
 use nexus_tools::value::{Self, Ports};
 use nexus_tools::waiting::{Self, Ask, Wait};
@@ -93,6 +94,21 @@ fun finish_wait(runner: &mut Runner, lee: ID, id: ID) {
         waiting::finish_wait(&mut call, clock);
         call.close_by_anyone(invocation, clock, ctx);
     });
+}
+
+// === Requests ===
+
+#[test]
+fun request_of_a_question_emits_an_event() {
+    let (runner, _, id) = request_tool<Ask>(question());
+    let fields = vector[
+        field(id),
+        field(runner.id_of(TOOL)),
+        field(TOOL.to_ascii_string()),
+        field(BOB),
+    ].flatten();
+    assert_eq!(event_bytes<settlement::InvocationOpened>(), fields);
+    runner.end();
 }
 
 // === Questions ===

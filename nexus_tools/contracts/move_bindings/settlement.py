@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from nexus_tools.sui.bindings.runtime import (
+    Address,
     Argument,
     MoveEnum,
+    MoveStruct,
     MoveVariant,
     ObjectInput,
     Package,
@@ -16,6 +18,24 @@ from nexus_tools.sui.bindings.runtime import (
 )
 from nexus_tools.sui.bindings.runtime import codecs as _bcs
 from nexus_tools.sui.bindings.runtime import inputs as _inputs
+
+
+class InvocationOpened(MoveStruct, frozen=True):
+    """An invocation that anyone can close was requested, such as a question.
+
+    The event is emitted in addition to `InvocationRequested`. So an account can find questions
+    without reading the requests of other tools.
+    """
+
+    invocation: Address
+    tool: Address
+    fqn: str
+    requester: Address
+
+    move_name = "settlement::InvocationOpened"
+    bcs: ClassVar[_bcs.Codec[InvocationOpened]] = _bcs.late(
+        lambda: _bcs.struct(InvocationOpened, _bcs.address, _bcs.address, _bcs.string, _bcs.address)
+    )
 
 
 class Settlement(MoveEnum):
@@ -51,6 +71,9 @@ class Settlement(MoveEnum):
             (Settlement.Call, _bcs.struct(Settlement.Call, _bcs.boolean)),
         )
     )
+
+
+AnyEvent: TypeAlias = InvocationOpened
 
 
 def for_tool(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
