@@ -21,6 +21,7 @@ PARTS = {
     "verbs": 240,
     "ethereum": 180,
     "state": 900,
+    "growth": 3600,
     "clock": 240,
     "invocations": 120,
     "fairness": 60,

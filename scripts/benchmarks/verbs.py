@@ -148,7 +148,7 @@ async def _listing(network: Network) -> Figure:
 async def _seconds_to_list(network: Network, deployment: Deployment) -> float:
     async with SuiClient(network) as client:
         begin = perf_counter()
-        tools = await ToolRegistry(client, deployment).list()
+        tools = [tool async for tool in ToolRegistry(client, deployment).iterate()]
         assert len(tools) == LISTED
         return perf_counter() - begin
 
