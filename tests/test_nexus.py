@@ -95,7 +95,7 @@ async def test_connect_hints_at_publish_when_the_network_has_no_deployment(local
 
 async def test_nexus_without_key_is_read_only(localnet, nexus):
     async with Nexus.connect(localnet, deployment=nexus.deployment) as reader:
-        assert await reader.tools.list() == ()
+        assert (await reader.tools.list()).items == ()
         with pytest.raises(NexusError) as caught:
             await reader.tools.register(double.definition(URL))
     assert caught.value.exit_code > 1
@@ -249,8 +249,8 @@ async def resting_leader(nexus, localnet, leader_key):
 async def test_invocations_are_listed_by_requester(nexus, resting_leader):
     await nexus.tools.register(double.definition(URL))
     _, requested = await nexus.invocations.request(await nexus.tools.get(DOUBLE), {"number": 1})
-    assert [entry.id for entry in await nexus.invocations.owned_by()] == [requested]
-    assert await nexus.invocations.owned_by(KeyPair.new().address) == ()
+    assert [entry.id for entry in (await nexus.invocations.owned_by()).items] == [requested]
+    assert (await nexus.invocations.owned_by(KeyPair.new().address)).items == ()
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ async def test_invoke_returns_answer_and_deletes_invocation(nexus):
         await nexus.tools.register(registration)
         answer = await nexus.invoke(DOUBLE, {"number": 21})
         assert (answer.variant, answer.ports) == ("ok", {"value": 42})
-    assert await nexus.invocations.owned_by() == ()
+    assert (await nexus.invocations.owned_by()).items == ()
 
 
 async def test_invoke_names_first_usable_leaders(nexus, resting_leader):
@@ -350,7 +350,7 @@ async def test_invoke_raises_failure_and_deletes_invocation(nexus):
         with pytest.raises(InvocationFailedError) as caught:
             await nexus.invoke(DOUBLE, {"number": 1})
     assert caught.value.failure.reason is FailureReason.HTTP_ERROR
-    assert await nexus.invocations.owned_by() == ()
+    assert (await nexus.invocations.owned_by()).items == ()
 
 
 async def test_invoke_raises_for_schema_invalid_answer(nexus, localnet, leader_key, resting_leader):
@@ -365,7 +365,7 @@ async def test_invoke_raises_for_schema_invalid_answer(nexus, localnet, leader_k
         await invoking
     assert (caught.value.answer, caught.value.invocation) == (answer, requested)
     assert "is not a variant of the tool. Its variants are ok" in caught.value.message
-    [remaining] = await nexus.invocations.owned_by()  # it stays on chain for inspection
+    [remaining] = (await nexus.invocations.owned_by()).items  # it stays on chain for inspection
     assert remaining.id == requested
 
 
@@ -378,7 +378,7 @@ async def test_cancelled_invoke_leaves_invocation_in_mine(nexus):
     invoking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await invoking
-    assert [entry.id for entry in await nexus.invocations.owned_by()] == [requested]
+    assert [entry.id for entry in (await nexus.invocations.owned_by()).items] == [requested]
 
 
 async def test_pysui_configuration_provides_network_and_key(localnet, nexus, home):
@@ -399,4 +399,4 @@ async def test_pysui_configuration_provides_network_and_key(localnet, nexus, hom
     async with Nexus.connect(config, deployment=nexus.deployment) as connected:
         assert connected.client.network.name == "plain"
         assert connected.client.address == other.address
-        assert await connected.tools.list() == ()
+        assert (await connected.tools.list()).items == ()

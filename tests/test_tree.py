@@ -171,3 +171,27 @@ def test_sources_have_no_unfinished_parts():
         shown(path) for path in (*SOURCES, *MOVE_SOURCES) if mark.search(path.read_text())
     ]
     assert unfinished == []
+
+
+# The cost of these calls grows with the history. Delete an entry with its call.
+READERS_OF_THE_HISTORY = {
+    "leader/executions/execution_reader.py": "a new journal reads the executions of 120 days once",
+    "leader/schedules/schedule_search.py": "a new journal reads the events of schedules once",
+    "mcp_server/catalogue/workflow_catalogue.py": "the first list reads all publications",
+    "registry/leaders/records.py": "records of leaders are read from all closings",
+}
+
+
+def test_only_listed_modules_read_the_whole_history():
+    """`past_events` reads from the first event unless a position is passed, so lists use pages."""
+    callers = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and _called_name(node.func) == "past_events"
+    }
+    assert callers == set(READERS_OF_THE_HISTORY)
+
+
+def _called_name(function):
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)

@@ -32,6 +32,7 @@ def show(session: Session) -> None:
         "network_source": _source(settings.locate_network),
         "wallet": settings.wallet or "active key of the keystore",
         "wallet_source": _source(settings.locate_account),
+        "signer": settings.get("signer"),
         "keystore": str(settings.keystore),
         "timeout": settings.get("timeout") or DEFAULT_TIMEOUT,
         "max_gas_price": settings.max_gas_price_mist or MAX_GAS_PRICE_MIST,
@@ -78,6 +79,10 @@ def _check(settings: Settings, key: str, value: str) -> None:
         settings.find_network(value)
     elif key == "wallet":
         settings.locate_account(value)
+    elif key == "signer":
+        from nexus_tools.settings.signers import open_signer
+
+        open_signer(value)
     elif key == "timeout":
         parse_timeout(value)
     elif key == "max_gas_price":

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import (
-    Output,
     Session,
     confirm_and_execute,
     confirmation_prompt,
@@ -18,6 +17,10 @@ from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.invocation import Invocation
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.registry import Invocations, Page
+    from nexus_tools.sui.client import Cursor
+    from nexus_tools.sui.types.address import Address
 
 _AT_ONCE = 100
 _COLUMNS = {
@@ -41,108 +44,137 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--all", "include_closed", is_flag=True, help="Include closed invocations.")
+@click.option("--closed", is_flag=True, help="Include closed invocations.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
-    default=20,
+    default=50,
     show_default=True,
-    help="Invocations per page.",
+    help="Maximum number of invocations to list.",
 )
-@click.option(
-    "--page",
-    type=click.IntRange(min=1),
-    default=1,
-    help="Page to show. Page 1 has the newest invocations.",
-)
+@click.option("--all", "list_all", is_flag=True, help="List all invocations.")
 @network_command
-async def list_invocations(
-    session: Session, *, include_closed: bool, limit: int, page: int
-) -> None:
+async def list_invocations(session: Session, *, closed: bool, limit: int, list_all: bool) -> None:
     """List the wallet's invocations that are not closed yet, the newest first.
 
-    The list omits deleted invocations. Use `nexus-tools tool outcome ID --explain` to see their
-    history. The list comes from events, so it only goes back as far as the node keeps events.
+    The list also has the pending invocations of the last 50 workflow executions that the wallet
+    started. `nexus-tools workflow show` lists all invocations of an execution. The list omits
+    deleted invocations. Use `nexus-tools tool outcome ID --explain` to see their history. The list
+    comes from events, so it only goes back as far as the node keeps events.
 
     With --json, the fields are `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`,
     `expires_at_ms` and `payment_mist` (the prepaid amount of a pending invocation).
     """
+    most, address = None if list_all else limit, session.own_address()
+    deletable = None
     async with session.nexus(signing=False) as nexus:
+        invocations = nexus.invocations
         with session.output.progress("reading events"):
-            found = await nexus.invocations.owned_by(session.own_address())
+            found = await _read(invocations, address, closed=None if closed else False, limit=most)
+            attempts = await invocations.pending_attempts(address)
+            if not closed and not session.output.as_json:
+                deletable = await _read(invocations, address, closed=True, limit=_AT_ONCE)
             now_ms = await nexus.client.now_ms()
-    found = tuple(reversed(found))
-    wanted = [item for item in found if include_closed or not item.is_closed]
-    shown = wanted[(page - 1) * limit : page * limit]
-    rows = [invocation_document(item, now_ms) for item in shown]
+    newest = sorted([*found.items, *attempts], key=_requested_at_ms, reverse=True)
+    rows = [invocation_document(item, now_ms) for item in newest[:most]]
     if not session.output.as_json:
         rows = [_for_people(row, now_ms) for row in rows]
     session.output.table(
-        rows, _COLUMNS, empty="no invocations" if include_closed else "no pending invocations"
+        rows, _COLUMNS, empty="no invocations" if closed else "no pending invocations"
     )
-    _tell_of_the_rest(
-        session.output, found, len(wanted) - page * limit, include_closed=include_closed
-    )
+    if len(newest) > len(rows) or (found.next and len(rows) == most):
+        session.output.note(f"showing the newest {len(rows)}. Pass --all to list older invocations")
+    elif found.next is not None:
+        session.output.note(_searched(found.next))
+    if deletable is not None and deletable.items:
+        session.output.note(_describe_deletable(deletable))
 
 
 @command.command()
 @click.argument("invocation", nargs=-1)
 @click.option("--closed", is_flag=True, help="Delete all closed invocations of the wallet.")
+@click.option("--all", "search_all", is_flag=True, help="With --closed, search all requests.")
 @transaction_command
-async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool) -> None:
+async def delete(
+    session: Session, invocation: tuple[str, ...], *, closed: bool, search_all: bool
+) -> None:
     """Delete closed or expired invocations and reclaim their storage deposits.
 
     Pass each INVOCATION to delete, or --closed. One transaction deletes at most 100 invocations. If
     no leader closed an invocation before it expired, this command closes it and refunds its prepaid
     amount.
+
+    With --json, `left` is the number of further closed invocations that the command found.
     """
     from nexus_tools.sui.types.address import Address
 
     if bool(invocation) == closed:
         raise UsageError("invocation_missing", "pass either invocations to delete or --closed")
     async with session.nexus() as nexus:
-        found = list(dict.fromkeys(map(Address.parse, invocation)))
+        found, older = list(dict.fromkeys(map(Address.parse, invocation))), None
         if closed:
+            most = None if search_all else _AT_ONCE + 1
             with session.output.progress("reading events"):
-                mine = await nexus.invocations.owned_by(session.own_address())
-            found = [item.id for item in mine if _can_be_deleted(item)]
+                page = await _read(
+                    nexus.invocations, session.own_address(), closed=True, limit=most
+                )
+            found, older = [item.id for item in page.items], page.next
         if not found:
             session.output.note("no closed invocations to delete")
-            return
-        places, left = found[:_AT_ONCE], len(found[_AT_ONCE:])
-        done = f"deleted {units.count(len(places), 'invocation')}"
-        sent = await confirm_and_execute(
-            session,
-            nexus.invocations,
-            lambda service: service.delete(*places),
-            question=lambda simulated: confirmation_prompt(done, simulated),
-        )
+        else:
+            await _delete(session, nexus, found)
+        if older is not None and len(found) <= _AT_ONCE:
+            session.output.note(_searched(older))
+
+
+async def _delete(session: Session, nexus: "Nexus", found: "list[Address]") -> None:
+    places, left = found[:_AT_ONCE], len(found[_AT_ONCE:])
+    done = f"deleted {units.count(len(places), 'invocation')}"
+    sent = await confirm_and_execute(
+        session,
+        nexus.invocations,
+        lambda service: service.delete(*places),
+        question=lambda simulated: confirmation_prompt(done, simulated),
+    )
     report(session.output, sent, done, {"invocations": list(map(str, places)), "left": left})
     if left:
-        session.output.note(f"remaining: {left}. Run the same command again to delete them")
+        session.output.note("more invocations remain. Run the same command again to delete them")
 
 
-def _tell_of_the_rest(
-    output: Output, found: "tuple[Invocation, ...]", behind: int, *, include_closed: bool
-) -> None:
-    if behind > 0:
-        output.note(
-            f"{units.count(behind, 'more invocation')}. Pass --page to see older invocations"
-        )
-    closed = sum(map(_can_be_deleted, found))
-    if closed and not include_closed:
-        output.note(
-            f"{units.count(closed, 'closed invocation')} can be deleted. Pass --all to list them,"
-            " or run `nexus-tools invocation delete --closed` to reclaim their storage deposits"
-        )
+async def _read(
+    invocations: "Invocations", address: "Address", *, closed: bool | None, limit: int | None
+) -> "Page[Invocation]":
+    """Return a page of invocations, or all invocations if `limit` is None."""
+    from nexus_tools.registry import Page
+
+    if limit is not None:
+        return await invocations.owned_by(address, closed=closed, limit=limit)
+    items: list[Invocation] = []
+    page = await invocations.owned_by(address, closed=closed)
+    items += page.items
+    while page.next is not None:
+        page = await invocations.owned_by(address, closed=closed, before=page.next)
+        items += page.items
+    return Page(tuple(items), None)
 
 
-def _can_be_deleted(found: "Invocation") -> bool:
-    """Return whether an invocation is closed and not part of an execution.
+def _requested_at_ms(found: "Invocation") -> int:
+    return found.requested_at_ms
 
-    `nexus-tools workflow clean` deletes the invocations of an execution.
-    """
-    return found.is_closed and found.attempt is None
+
+def _searched(older: "Cursor") -> str:
+    return (
+        f"searched the requests back to checkpoint {older.checkpoint}. Pass --all to search older"
+        " requests"
+    )
+
+
+def _describe_deletable(closed: "Page[Invocation]") -> str:
+    number = units.count(len(closed.items), "closed invocation")
+    return (
+        f"{'at least ' if closed.next else ''}{number} can be deleted. Pass --closed to list them,"
+        " or run `nexus-tools invocation delete --closed` to reclaim their storage deposits"
+    )
 
 
 def invocation_document(found: "Invocation", now_ms: int) -> dict[str, Any]:

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, network_command
+from nexus_tools.cli.framework import (
+    Output,
+    Session,
+    network_command,
+    with_current_options,
+)
 from nexus_tools.cli.leader.funds import Shortage, shortages
 from nexus_tools.cli.shared.collateral import (
     Suspension,
@@ -19,12 +24,14 @@ from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
+    from nexus_tools.contracts.move_bindings.invocation import Invocation
     from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.nexus import Nexus
-    from nexus_tools.registry import Step
+    from nexus_tools.registry import Invocations, OwnedTools, Step
     from nexus_tools.sui.types.address import Address
 
 _LAST = 5
+_MAX_TOOLS = 50
 _FIRST_SUI = "run `nexus-tools localnet faucet` to get SUI on a network with a faucet"
 _FIRST_TOOL = (
     "run `nexus-tools tool list` to see tools to invoke,"
@@ -78,24 +85,24 @@ _OFFER_COLUMNS = {
 @click.command()
 @network_command
 async def command(session: Session) -> None:
-    """Show your tools, invocations, leaders and balance on the network.
+    """Show your newest tools, invocations, leaders and balance on the network.
 
-    The command queries the servers of active tools for their health.
+    The command queries the servers of active tools for their health. It shows at most 50 tools.
 
     With --json, the fields are `network`, `wallet`, `address`, `money`, `tools`, `pending`,
     `closed`, `leaders`, `offers` (for you to accept), and `next` (a recommended command, for
     example to claim collateral). `money` has `balance_mist` (coins and the address balance),
     `locked_mist` (collateral), and `prepaid_mist` (pending invocations).
     """
-    warnings: Sequence[Suspension | Shortage] = ()
+    warnings: Sequence[Suspension | Shortage | str] = ()
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
     try:
-        account = session.settings.locate_account(session.wallet_name).value
-        document |= {"wallet": account.alias, "address": str(account.address)}
+        name, address = session.own_name(), session.own_address()
+        document |= {"wallet": name, "address": str(address)}
         async with session.nexus(signing=False) as nexus:
             with session.output.progress("reading the registries"):
                 now_ms = await nexus.client.now_ms()
-                found, warnings = await _read(nexus, account.address, now_ms)
+                found, warnings = await _read(nexus, address, now_ms)
                 document |= found
     except NotFoundError as error:
         if error.code not in ("wallet_empty", "package_not_published"):
@@ -114,28 +121,26 @@ async def command(session: Session) -> None:
 
 async def _read(
     nexus: "Nexus", address: "Address", now_ms: int
-) -> tuple[dict[str, Any], Sequence[Suspension | Shortage]]:
+) -> tuple[dict[str, Any], Sequence[Suspension | Shortage | str]]:
     """Read everything in parallel, and find suspended services and leaders without gas."""
     from nexus_tools.cli.invocation import invocation_document
     from nexus_tools.cli.leader.record import leader_document
-    from nexus_tools.registry import ToolFilter
 
     invocations = nexus.invocations
-    balance, own_tools, own_leaders, requested, closings, offers = await asyncio.gather(
+    balance, owned, own_leaders, pending, closings, offers = await asyncio.gather(
         nexus.client.balance(address),
-        nexus.tools.list(ToolFilter(owner=address)),
+        nexus.tools.owned_by(address),
         nexus.leaders.owned_by(address),
-        invocations.owned_by(address),
+        _pending(invocations, address),
         invocations.recent_closings(address, _LAST),
         list_offers(nexus, address),
     )
     tools, slashed, poor = await asyncio.gather(
-        _tools(own_tools, now_ms),
-        find_suspensions(nexus.tools, [*own_tools, *own_leaders]),
+        _tools(owned.tools[:_MAX_TOOLS], now_ms),
+        find_suspensions(nexus.tools, [*owned.tools, *own_leaders]),
         shortages(nexus.client, own_leaders),
     )
     leaders = [leader_document(leader, now_ms) for leader in own_leaders]
-    pending = [invocation for invocation in requested if not invocation.is_closed]
     claims = [
         *(f"nexus-tools tool claim {row['fqn']}" for row in tools if row["claimable_in_ms"] == 0),
         *(
@@ -144,21 +149,42 @@ async def _read(
             if row["claimable_in_ms"] == 0
         ),
     ]
-    is_new = not (tools or leaders or requested or closings or offers)
+    is_new = not (tools or leaders or pending or closings or offers)
     document = {
         "next": (_FIRST_TOOL if balance else _FIRST_SUI) if is_new else _claiming(claims),
         "money": {
             "balance_mist": balance,
-            "locked_mist": sum(row["collateral_mist"] for row in [*tools, *leaders]),
+            "locked_mist": sum(tool.collateral.balance_mist for tool in owned.tools)
+            + sum(leader.collateral.balance_mist for leader in own_leaders),
             "prepaid_mist": sum(invocation.payment_mist for invocation in pending),
         },
         "tools": tools,
-        "pending": [invocation_document(invocation, now_ms) for invocation in reversed(pending)],
+        "pending": [invocation_document(invocation, now_ms) for invocation in pending],
         "closed": [_closed(step) for step in closings],
         "leaders": leaders,
         "offers": offers,
     }
-    return document, (*slashed, *poor)
+    return document, (*slashed, *poor, *_omissions(owned, address))
+
+
+def _omissions(owned: "OwnedTools", address: "Address") -> list[str]:
+    """Return which tools the overview omits."""
+    omissions = []
+    if len(owned.tools) > _MAX_TOOLS:
+        omissions.append(f"only the newest {_MAX_TOOLS} of your {len(owned.tools)} tools are shown")
+    if not owned.is_complete:
+        omissions.append("old tools may be missing, because the node lacks events of your account")
+    lists_all = with_current_options(f"nexus-tools tool list --owner {address} --all")
+    return [f"{text}. Run `{lists_all}` to see all" for text in omissions]
+
+
+async def _pending(invocations: "Invocations", address: "Address") -> "list[Invocation]":
+    """Return the newest invocations that are not closed yet, newest first."""
+    found, attempts = await asyncio.gather(
+        invocations.owned_by(address, closed=False), invocations.pending_attempts(address)
+    )
+    pending = [*found.items, *attempts]
+    return sorted(pending, key=lambda invocation: invocation.requested_at_ms, reverse=True)
 
 
 def _claiming(claims: Sequence[str]) -> str | None:
@@ -209,7 +235,7 @@ def _closed(step: "Step") -> dict[str, Any]:
 def _print(
     output: Output,
     document: dict[str, Any],
-    warnings: Sequence[Suspension | Shortage],
+    warnings: Sequence[Suspension | Shortage | str],
     now_ms: int,
 ) -> None:
     head = {key: document[key] for key in ("network", "wallet", "address")}

@@ -104,16 +104,7 @@ async def assemble(dependencies: Dependencies, stack: AsyncExitStack) -> Compone
         capacity=config.max_pending,
     )
     executions = _executions(dependencies, group, journal, workflows, calls)
-    triggers = TriggerExecutor(
-        dependencies.chain,
-        workflows,
-        dependencies.workers,
-        TransactionSender(dependencies.chain.client, config.error_retry_delay_ms),
-        metrics,
-    )
-    schedules = ScheduleRunner(
-        config, group, dependencies.chain, triggers, clock=dependencies.clock, metrics=metrics
-    )
+    schedules = _schedules(dependencies, group, journal, workflows)
 
     async def hand_on(page: EventPage) -> None:
         workload.drop(page.closed)
@@ -251,6 +242,26 @@ def _executions(
         clock=clock,
         metrics=dependencies.metrics,
         leader=chain.leader,
+    )
+
+
+def _schedules(
+    dependencies: Dependencies,
+    group: asyncio.TaskGroup,
+    journal: Journal,
+    workflows: WorkflowCache,
+) -> ScheduleRunner:
+    config, chain, metrics = dependencies.config, dependencies.chain, dependencies.metrics
+    sender = TransactionSender(chain.client, config.error_retry_delay_ms)
+    triggers = TriggerExecutor(chain, workflows, dependencies.workers, sender, metrics)
+    return ScheduleRunner(
+        config,
+        group,
+        chain,
+        triggers,
+        journal=journal,
+        clock=dependencies.clock,
+        metrics=metrics,
     )
 
 

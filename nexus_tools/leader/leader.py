@@ -23,6 +23,7 @@ from nexus_tools.leader.health.health_server import health_app, serve_health
 from nexus_tools.leader.health.heartbeat import Heartbeat
 from nexus_tools.leader.intake.readiness import Readiness
 from nexus_tools.leader.journal.journal import Journal
+from nexus_tools.leader.journal.schedule_rows import Search
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import MAX_ITERATIONS, RequestIterations
 from nexus_tools.sui.client import CHAIN_ROLLED_BACK, Cursor, SuiClient
@@ -181,6 +182,9 @@ class Leader:
             floor_mist=self._full_batch_mist,
             interval_ms=self._config.balance_interval_ms,
         )
+        parts.schedules.resume(memory.schedules)
+        if Search.SCHEDULES not in memory.searches:
+            parts.schedules.start_search()
         background = [
             parts.group.create_task(self._clock.run()),
             parts.group.create_task(parts.closer.run()),
@@ -190,7 +194,7 @@ class Leader:
         ]
         await parts.workload.resume(memory.entries)
         parts.executions.resume(memory.executions)
-        if memory.cursor is None:
+        if Search.EXECUTIONS not in memory.searches:
             background.append(parts.group.create_task(parts.executions.search()))
         watching = parts.group.create_task(self._watch(parts, memory.cursor))
         background.append(parts.group.create_task(self._run_heartbeat()))
@@ -257,6 +261,8 @@ class Leader:
             except UnreachableError:
                 self._chain.rolled_back.set()
                 await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
+        await parts.journal.reopen_schedule_search()
+        parts.schedules.start_search()  # a schedule may no longer be cancelled
         memory = await parts.journal.recover()
         await parts.workload.resume(memory.entries)
         parts.executions.resume(memory.executions)

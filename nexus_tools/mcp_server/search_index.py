@@ -5,31 +5,36 @@ import re
 import sqlite3
 import time
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from nexus_tools.export import Exportable
-from nexus_tools.mcp_server.catalogue.catalogue import Catalogue
+from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, CataloguePage
+from nexus_tools.mcp_server.catalogue.sources import Source, sources_of
+from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.tool import ToolFqn, read_annotations, variants
 
 _log = get_logger("nexus_tools.mcp_server.search_index")
 
-_PAGE_SIZE = 200
+_PAGE_SIZE = 100
 _MAX_WORDS = 32
 _WORD = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
-# The weights of words in the four columns: name, domain, description (with title), and ports.
-_WEIGHTS = "8.0, 2.0, 3.0, 1.0"
+# The weights of words in the four columns: name, domain, description (with title), and ports. The
+# column of the FQN is not searched.
+_WEIGHTS = "0.0, 8.0, 2.0, 3.0, 1.0"
 _TABLE = (
-    "CREATE VIRTUAL TABLE tool USING fts5(name, domain, description, ports,"
+    "CREATE VIRTUAL TABLE tool USING fts5(fqn UNINDEXED, name, domain, description, ports,"
     " tokenize = 'porter unicode61 remove_diacritics 2', prefix = '2 3')"
 )
+_INSERT = "INSERT INTO tool (fqn, name, domain, description, ports) VALUES (?, ?, ?, ?, ?)"
 _RANKED = (
-    "SELECT rowid FROM tool WHERE tool MATCH ?"  # noqa: S608 - composed of constants
-    f" ORDER BY bm25(tool, {_WEIGHTS}), rowid LIMIT ? OFFSET ?"
+    "SELECT fqn FROM tool WHERE tool MATCH ?"  # noqa: S608 - composed of constants
+    f" ORDER BY bm25(tool, {_WEIGHTS}), fqn LIMIT ? OFFSET ?"
 )
 _COUNT = "SELECT count(*) FROM tool WHERE tool MATCH ?"
 
@@ -38,40 +43,60 @@ _COUNT = "SELECT count(*) FROM tool WHERE tool MATCH ?"
 class SearchResults:
     """A page of search results, the best first, and the total number of results."""
 
-    tools: tuple[Exportable, ...]
+    fqns: tuple[ToolFqn, ...]
     total: int
 
 
 class ToolIndex:
     """A full-text index of tools in SQLite (BM25 over stems). Equal ranks are ordered by FQN.
 
-    The same tools and the same query always give the same order.
+    The same tools and the same query always give the same order. The index stores the words of
+    definitions, but not the definitions.
     """
 
-    def __init__(
-        self,
-        definitions: Iterable[Exportable],
-        prices_mist: Mapping[ToolFqn, int] | None = None,
-    ) -> None:
-        self.prices_mist = dict(prices_mist or {})
-        self.tools = sorted(definitions, key=lambda tool: tool.fqn)
+    def __init__(self, definitions: Iterable[Exportable] = ()) -> None:
+        self._rows: dict[ToolFqn, int] = {}
+        self._sorted: list[ToolFqn] | None = None
         self._words = sqlite3.connect(":memory:", check_same_thread=False)
         self._words.execute(_TABLE)
-        self._words.executemany(
-            "INSERT INTO tool (rowid, name, domain, description, ports) VALUES (?, ?, ?, ?, ?)",
-            [(row, *_texts(tool)) for row, tool in enumerate(self.tools)],
-        )
+        self.put(definitions)
+
+    @property
+    def fqns(self) -> Sequence[ToolFqn]:
+        """The FQNs of all tools in order."""
+        if self._sorted is None:
+            self._sorted = sorted(self._rows)
+        return self._sorted
+
+    def put(self, definitions: Iterable[Exportable]) -> None:
+        """Add tools, or replace their words. A definition with invalid schemas is skipped."""
+        for definition in definitions:
+            self.remove([definition.fqn])
+            with skip_on_error(definition.fqn):
+                values = (str(definition.fqn), *_texts(definition))
+                row = self._words.execute(_INSERT, values).lastrowid
+                assert row is not None
+                self._rows[definition.fqn] = row
+        self._sorted = None
+
+    def remove(self, fqns: Iterable[ToolFqn]) -> None:
+        """Remove tools, if the index contains them."""
+        for fqn in fqns:
+            row = self._rows.pop(fqn, None)
+            if row is not None:
+                self._words.execute("DELETE FROM tool WHERE rowid = ?", (row,))
+        self._sorted = None
 
     def find(self, query: str, limit: int, offset: int = 0) -> SearchResults:
         """Return the tools with any word or word prefix of a query. No words select all tools."""
         words = _WORD.findall(_spaced(query))[:_MAX_WORDS]
         if not words:
-            return SearchResults(tuple(self.tools[offset : offset + limit]), len(self.tools))
+            return SearchResults(tuple(self.fqns[offset : offset + limit]), len(self._rows))
         match = " OR ".join(f'"{word}" OR "{word}"*' for word in words)
         with closing(self._words.cursor()) as cursor:
             [(total,)] = cursor.execute(_COUNT, (match,))
             rows = cursor.execute(_RANKED, (match, limit, offset)).fetchall()
-        return SearchResults(tuple(self.tools[row] for (row,) in rows), total)
+        return SearchResults(tuple(ToolFqn.parse(fqn) for (fqn,) in rows), total)
 
 
 def _texts(definition: Exportable) -> Sequence[str]:
@@ -97,49 +122,107 @@ def _spaced(text: str) -> str:
 
 
 class CatalogueIndex:
-    """The index of a catalogue, which is refreshed in the background after `lifetime_s`.
+    """The index of a catalogue. After `lifetime_s`, a request updates it in the background.
 
-    Only the first caller waits until the catalogue has been read.
+    The first reading of a large catalogue takes long. A caller waits for it at most `patience_s`,
+    and then uses the tools that have been read (`is_complete` is False).
     """
 
-    def __init__(self, catalogue: Catalogue, *, lifetime_s: float = 30.0) -> None:
+    def __init__(
+        self, catalogue: Catalogue, *, lifetime_s: float = 30.0, patience_s: float = 2.0
+    ) -> None:
         self._catalogue = catalogue
         self._lifetime_s = lifetime_s
-        self._index: ToolIndex | None = None
-        self._read_at = 0.0
-        self._reading: asyncio.Task[ToolIndex] | None = None
+        self._patience_s = patience_s
+        self._index = ToolIndex()
+        self._sources: list[Source] = []
+        self._fqns: defaultdict[Source, set[ToolFqn]] = defaultdict(set)
+        self._read_at: float | None = None
+        self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the catalogue has been read to its end."""
+        return self._read_at is not None
 
     async def get(self) -> ToolIndex:
-        """Return the index. If the catalogue was never read, raise the catalogue's error."""
-        is_old = time.monotonic() - self._read_at > self._lifetime_s
-        if (self._index is None or is_old) and self._reading is None:
+        """Return the index. If no tool could be read yet, raise the catalogue's error."""
+        is_old = self._read_at is None or time.monotonic() - self._read_at > self._lifetime_s
+        if is_old and self._reading is None:
             self._reading = asyncio.create_task(self._read())
-            self._reading.add_done_callback(self._keep)
-        if self._index is not None:
-            return self._index
-        assert self._reading is not None
-        return await asyncio.shield(self._reading)
+            self._reading.add_done_callback(self._finish)
+        reading = self._reading
+        if reading is not None and not self.is_complete:
+            await asyncio.wait([reading], timeout=self._patience_s)
+            if reading.done() and not self._index.fqns:
+                reading.result()
+        return self._index
 
-    def _keep(self, task: asyncio.Task[ToolIndex]) -> None:
+    async def find_all(self, fqns: Sequence[ToolFqn]) -> CataloguePage:
+        """Return the current, checked definitions of tools that are offered, in this order."""
+        definitions: dict[ToolFqn, Exportable] = {}
+        prices_mist: dict[ToolFqn, int] = {}
+        for source in await self._opened_sources():
+            missing = [fqn for fqn in fqns if fqn not in definitions]
+            if not missing:
+                break
+            page = await source.find_all(missing)
+            definitions |= {definition.fqn: definition for definition in page.definitions}
+            prices_mist |= page.prices_mist
+        ordered = tuple(definitions[fqn] for fqn in fqns if fqn in definitions)
+        return CataloguePage(ordered, prices_mist=prices_mist)
+
+    def _finish(self, task: asyncio.Task[None]) -> None:
         self._reading = None
         if task.cancelled():
             return
         error = task.exception()
         if error is None:
-            self._index, self._read_at = task.result(), time.monotonic()
+            self._read_at = time.monotonic()
         else:
             cause = "".join(traceback.format_exception(error))
             _log.warning("catalogue_read_failed", cause=cause)
 
-    async def _read(self) -> ToolIndex:
-        definitions: dict[ToolFqn, Exportable] = {}
-        prices_mist: dict[ToolFqn, int] = {}
+    async def _read(self) -> None:
+        """Read the changes of each source, or the whole source."""
+        for source in await self._opened_sources():
+            changes = await source.changes() if self.is_complete else None
+            if changes is None:
+                await self._scan(source)
+            else:
+                self._remove(source, changes.removed)
+                self._put(source, changes.page)
+
+    async def _opened_sources(self) -> Sequence[Source]:
+        if not self._sources:
+            sources = await sources_of(self._catalogue)
+            self._sources = self._sources or sources  # a concurrent call may have been faster
+        return self._sources
+
+    async def _scan(self, source: Source) -> None:
+        found: set[ToolFqn] = set()
         cursor: str | None = None
         while True:
-            page = await self._catalogue.page(cursor, _PAGE_SIZE)
-            definitions |= {definition.fqn: definition for definition in page.definitions}
-            prices_mist |= page.prices_mist
+            page = await source.scan(cursor, _PAGE_SIZE)
+            self._put(source, page)
+            found |= {definition.fqn for definition in page.definitions}
             cursor = page.next_cursor
             if cursor is None:
-                # Indexing a thousand schemas takes seconds, so it runs in a thread.
-                return await asyncio.to_thread(ToolIndex, definitions.values(), prices_mist)
+                self._remove(source, self._fqns[source] - found)
+                return
+
+    def _put(self, source: Source, page: CataloguePage) -> None:
+        """Add the tools of a page. If sources have equal FQNs, the first source is used."""
+        earlier = self._sources[: self._sources.index(source)]
+        new = [
+            definition
+            for definition in page.definitions
+            if not any(definition.fqn in self._fqns[other] for other in earlier)
+        ]
+        self._index.put(new)
+        self._fqns[source] |= {definition.fqn for definition in new}
+
+    def _remove(self, source: Source, fqns: Iterable[ToolFqn]) -> None:
+        removed = self._fqns[source] & set(fqns)
+        self._index.remove(removed)
+        self._fqns[source] -= removed

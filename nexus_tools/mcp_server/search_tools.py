@@ -94,6 +94,10 @@ _TOOLS = [
                 "tools": {"type": "array", "items": _FOUND},
                 "total": {"type": "integer"},
                 "next_page": {"type": "integer", "description": "Absent on the last page."},
+                "incomplete": {
+                    "type": "boolean",
+                    "description": "True while the server still reads tools. Search again later.",
+                },
             },
             "required": ["tools", "total"],
         },
@@ -176,20 +180,26 @@ class SearchHandler:
         limit, page = arguments.get("limit", _DEFAULT_FOUND), arguments.get("page", 1)
         index = await self._index.get()
         results = index.find(arguments.get("query", ""), limit, (page - 1) * limit)
-        origins = await self._presentation.origins(results.tools)
+        found = await self._index.find_all(results.fqns)
+        origins = await self._presentation.origins(found.definitions)
         document: dict[str, Any] = {
             "tools": [
-                self._found(tool, index.prices_mist.get(tool.fqn), origins.get(tool.fqn, UNKNOWN))
-                for tool in results.tools
+                self._found(tool, found.prices_mist.get(tool.fqn), origins.get(tool.fqn, UNKNOWN))
+                for tool in found.definitions
             ],
             "total": results.total,
         }
+        if not self._index.is_complete:
+            document["incomplete"] = True
         if page * limit < results.total:
             document["next_page"] = page + 1
         return document_result(document)
 
     async def _describe(self, _: Context, arguments: Mapping[str, Any]) -> types.CallToolResult:
-        definition = await self._definition(arguments["fqn"])
+        fqn = ToolFqn.parse(arguments["fqn"])
+        await self._index.get()  # a catalogue may know prices only after it is read
+        current = await self._index.find_all([fqn])
+        definition = _existing(fqn, next(iter(current.definitions), None))
         origins = await self._presentation.origins([definition])
         origin = origins.get(definition.fqn, UNKNOWN)
         tool = self._presentation.document(definition, origin=origin)
@@ -204,7 +214,7 @@ class SearchHandler:
         annotations = tool.annotations
         if annotations is not None:
             document["annotations"] = annotations.model_dump(by_alias=True, exclude_none=True)
-        price_mist = (await self._index.get()).prices_mist.get(definition.fqn)
+        price_mist = current.prices_mist.get(definition.fqn)
         if price_mist is not None:
             document[PRICE] = price_mist
         cost = self._presentation.cost(definition, price_mist)
@@ -218,11 +228,7 @@ class SearchHandler:
 
     async def _definition(self, text: str) -> Exportable:
         fqn = ToolFqn.parse(text)
-        definition = await self._catalogue.find(fqn)
-        if definition is None:
-            hint = f"Use {FIND} to find tools."
-            raise NotFoundError("tool_unknown", f"unknown tool {fqn}", hint=hint)
-        return definition
+        return _existing(fqn, await self._catalogue.find(fqn))
 
     def _found(
         self, definition: Exportable, price_mist: int | None, origin: Origin
@@ -241,6 +247,14 @@ class SearchHandler:
             ],
         }
         return entry if price_mist is None else entry | {PRICE: price_mist}
+
+
+def _existing(fqn: ToolFqn, definition: Exportable | None) -> Exportable:
+    """Return the definition. Raises `tool_unknown` for None."""
+    if definition is None:
+        hint = f"Use {FIND} to find tools."
+        raise NotFoundError("tool_unknown", f"unknown tool {fqn}", hint=hint)
+    return definition
 
 
 def _origin(definition: Exportable, origin: Origin) -> dict[str, str]:

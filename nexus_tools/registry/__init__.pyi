@@ -5,12 +5,12 @@ from .executions.costs import estimate_execution_cost as estimate_execution_cost
 from .executions.executions import DEFAULT_DURATION_MS as DEFAULT_DURATION_MS
 from .executions.executions import CleanupResult as CleanupResult
 from .executions.executions import Executions as Executions
-from .executions.executions import ListedExecution as ListedExecution
 from .executions.executions import StartedExecution as StartedExecution
 from .executions.history import OF_EXECUTIONS as OF_EXECUTIONS
 from .executions.history import RUN_EVENTS as RUN_EVENTS
 from .executions.history import ExecutionEventFilter as ExecutionEventFilter
 from .executions.history import RunFailure as RunFailure
+from .executions.listing import ListedExecution as ListedExecution
 from .executions.records import ExecutionRecords as ExecutionRecords
 from .executions.run_inputs import RunInputResolver as RunInputResolver
 from .executions.state import ExecutionResult as ExecutionResult
@@ -38,9 +38,9 @@ from .invocations.commands import quote_mist as quote_mist
 from .invocations.history import InvocationHistory as InvocationHistory
 from .invocations.history import Step as Step
 from .invocations.invocations import DEFAULT_MAX_OUTCOME_BYTES as DEFAULT_MAX_OUTCOME_BYTES
-from .invocations.invocations import InvocationFailedError as InvocationFailedError
 from .invocations.invocations import Invocations as Invocations
-from .invocations.invocations import outcome_of as outcome_of
+from .invocations.outcomes import InvocationFailedError as InvocationFailedError
+from .invocations.outcomes import outcome_of as outcome_of
 from .leaders.leader_registry import LeaderRef as LeaderRef
 from .leaders.leader_registry import LeaderRegistry as LeaderRegistry
 from .leaders.records import LeaderHistories as LeaderHistories
@@ -48,6 +48,9 @@ from .leaders.records import LeaderRecord as LeaderRecord
 from .leaders.records import choose_leaders as choose_leaders
 from .leaders.records import read_histories as read_histories
 from .leaders.records import read_records as read_records
+from .pages import MAX_SCANNED as MAX_SCANNED
+from .pages import PAGE_SIZE as PAGE_SIZE
+from .pages import Page as Page
 from .preconditions import accepts_any_leader_error as accepts_any_leader_error
 from .preconditions import signing_key_missing_error as signing_key_missing_error
 from .questions import Question as Question
@@ -58,6 +61,7 @@ from .schedules.reading import schedule_overview as schedule_overview
 from .schedules.schedules import CreatedSchedule as CreatedSchedule
 from .schedules.schedules import Schedules as Schedules
 from .tools.declarations import place_function as place_function
+from .tools.listing import OwnedTools as OwnedTools
 from .tools.listing import ToolFilter as ToolFilter
 from .tools.listing import ToolPage as ToolPage
 from .tools.on_chain_calls import FunctionReader as FunctionReader

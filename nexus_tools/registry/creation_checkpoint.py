@@ -1,11 +1,11 @@
-"""The checkpoint that created an object. Readers of its events skip earlier checkpoints."""
+"""The transaction and the checkpoint that created a shared object."""
 
 import asyncio
 
 from nexus_tools.contracts import PackageClient
-from nexus_tools.sui.client import Cursor
+from nexus_tools.sui.client import Cursor, Executed
 from nexus_tools.sui.types.address import Address
-from nexus_tools.sui.types.object import Shared
+from nexus_tools.sui.types.object import Object, Shared
 
 
 async def cursor_before_creation(package: PackageClient, *objects: Address) -> Cursor | None:
@@ -23,8 +23,18 @@ async def cursor_before_creation(package: PackageClient, *objects: Address) -> C
 async def _checkpoint(package: PackageClient, address: Address) -> int | None:
     """Return the checkpoint of the transaction that created an object, or None."""
     current = await package.client.object(address)
-    if current is None or not isinstance(current.owner, Shared):
-        return None
-    original = await package.client.object(address, current.owner.initial_version)
-    creation = original and await package.client.transaction(original.previous_transaction)
+    creation = None if current is None else await read_creation(package, current)
     return creation.checkpoint or None if creation else None
+
+
+async def read_creation(package: PackageClient, value: Object) -> Executed | None:
+    """Return the transaction that shared an object first, or None.
+
+    The result is None if the object is not shared, or if the node has pruned its first version.
+    """
+    if not isinstance(value.owner, Shared):
+        return None
+    original = await package.client.object(value.id, value.owner.initial_version)
+    if original is None:
+        return None
+    return await package.client.transaction(original.previous_transaction)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from nexus_tools.contracts import PackageClient, Sent, event_filter, parse_event
 from nexus_tools.contracts.move_bindings import waiting
-from nexus_tools.contracts.move_bindings.invocation import Invocation, InvocationRequested
+from nexus_tools.contracts.move_bindings.invocation import Invocation
+from nexus_tools.contracts.move_bindings.settlement import InvocationOpened
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.errors import (
     NexusError,
@@ -18,14 +19,15 @@ from nexus_tools.errors import (
 from nexus_tools.registry.executions.records import ExecutionRecords
 from nexus_tools.registry.executions.run_inputs import RunInputResolver
 from nexus_tools.registry.executions.step_commands import add_advance
+from nexus_tools.registry.pages import PAGE_SIZE, Page, read_page
 from nexus_tools.registry.tools.on_chain_calls import RunAttempt, close_call, open_call
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.registry.workflows.workflows import Workflows
-from nexus_tools.sui.client import past_events
+from nexus_tools.sui.client import Cursor, EventRecord
 from nexus_tools.sui.support import units
 from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
-from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.tool import ASK, Answer, ask_deadline_ms, outcome_bytes
 from nexus_tools.workflow import Run, Status
 
@@ -63,16 +65,34 @@ class _OpenQuestion:
 class Questions(PackageClient):
     """The questions of a deployment. Every method raises the errors of `SuiClient`."""
 
-    async def open(self, who: Address | None = None) -> list[Question]:
-        """Return the open questions to an address, or to all addresses, oldest first."""
-        ids = []
-        kind = event_filter(self.deployment, InvocationRequested)
-        async for record in past_events(self.client, kind):
-            event = parse_event(self.deployment, record.event)
-            if isinstance(event, InvocationRequested) and event.fqn == ASK:
-                ids.append(event.invocation)
-        questions = await self._open_questions(ids)
-        return [entry.question for entry in questions if who in (None, entry.question.answerer)]
+    async def open(
+        self,
+        who: Address | None = None,
+        *,
+        limit: int = PAGE_SIZE,
+        before: Cursor | None = None,
+    ) -> Page[Question]:
+        """Return the open questions to an address, or to all addresses, newest first.
+
+        The page ends early after 1 000 requests of tools that anyone can close, as questions are.
+        """
+
+        async def read(records: Sequence[EventRecord]) -> list[Question | None]:
+            events = [parse_event(self.deployment, record.event) for record in records]
+            asked = [
+                event.invocation
+                for event in events
+                if isinstance(event, InvocationOpened) and event.fqn == ASK
+            ]
+            questions = {
+                entry.question.invocation: entry.question
+                for entry in await self._open_questions(asked)
+                if who in (None, entry.question.answerer)
+            }
+            return [questions.get(getattr(event, "invocation", ZERO)) for event in events]
+
+        kinds = event_filter(self.deployment, InvocationOpened)
+        return await read_page(self, kinds, read, limit, before)
 
     async def get(self, invocation: Address) -> Question:
         """Return an open question. Raises `question_unknown`."""

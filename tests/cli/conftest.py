@@ -106,7 +106,7 @@ class Home:
         """Start a command as a process, which is ended with the test at the latest."""
         process = subprocess.Popen(
             [sys.executable, "-m", "nexus_tools", *map(str, arguments)],
-            env=_clean() | self.environment | environment,
+            env=self.process_environment | environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -114,6 +114,11 @@ class Home:
         )
         self._daemons.append(process)
         return process
+
+    @property
+    def process_environment(self) -> dict[str, str]:
+        """The environment of the user's processes."""
+        return _clean() | self.environment
 
     def spawn(self, *arguments: Any, stdin: str | None = None, **environment: str) -> Result:
         """Run a command as a process, to its end."""

@@ -63,7 +63,7 @@ class Economy:
 
     async def locked(self):
         """Return the collateral of all tools and leaders, and the funds in all invocations."""
-        owners = [*await self.tools.list(), *await self.leaders.list()]
+        owners = [*[tool async for tool in self.tools.iterate()], *await self.leaders.list()]
         invocations = [
             await self.invocations.get(invocation) for invocation in (*self.open, *self.closed)
         ]

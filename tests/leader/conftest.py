@@ -59,7 +59,7 @@ from nexus_tools.registry import (
     quote_mist,
 )
 from nexus_tools.sui.client import Cursor, EventRecord, RetryPolicy, SuiClient, follow_events
-from nexus_tools.sui.keystore import KeyPair
+from nexus_tools.sui.keystore import SIGNING_TIMEOUT_S, KeyPair
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.signature import SignatureScheme
 from nexus_tools.sui.support.private_file import write_private
@@ -312,6 +312,14 @@ class Log:
                 self._grown.clear()
                 await self._grown.wait()
         return self.named(event)[count - 1]
+
+    async def wait_for_each(self, event, key, values):
+        """Wait until lines of an event have had exactly these values of a key."""
+        expected = set(values)
+        async with asyncio.timeout(TIMEOUT_S):
+            while {entry[key] for entry in self.named(event)} != expected:
+                self._grown.clear()
+                await self._grown.wait()
 
     def named(self, event):
         return [entry for entry in self.entries if entry["event"] == event]
@@ -622,12 +630,25 @@ def requested(invocation):
 
 @asynccontextmanager
 async def new_bench(
-    world, identity, *, run=True, url=None, signers=None, enough_mist=10**9, **changes
+    world,
+    identity,
+    *,
+    run=True,
+    url=None,
+    signers=None,
+    enough_mist=10**9,
+    signing_timeout_s=SIGNING_TIMEOUT_S,
+    **changes,
 ):
     async with world.client_at(url or world.localnet.url) as client:
         config = world.config(identity, **changes)
         chain = Chain(client, world.deployment, identity.id)
-        workers = Workers(chain, signers or [identity.key], lambda _: enough_mist)
+        workers = Workers(
+            chain,
+            signers or [identity.key],
+            lambda _: enough_mist,
+            signing_timeout_s=signing_timeout_s,
+        )
         await workers.refresh()
         clock = ChainClock(client.now_ms, config.clock_interval_ms)
         await clock.refresh()

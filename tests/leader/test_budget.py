@@ -63,7 +63,7 @@ async def test_budget_covers_the_most_expensive_transactions(
         batch = ClosingBatch(world.deployment, bench.workers.leader.argument, closings)
         budget_mist = batch.budget_mist(bench.workers.epoch.gas_price)
         async with bench.workers.select(budget_mist) as worker:
-            signed = bench.workers.sign(worker, batch.build(), budget_mist)
+            signed = await bench.workers.sign(worker, batch.build(), budget_mist)
             executed = await bench.closer._sender.send(signed)
     assert isinstance(executed.effects.status, Success)
     # Storage is exact to the byte; the budget allows twice the computation.

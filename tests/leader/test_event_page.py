@@ -8,8 +8,15 @@ from nexus_tools.contracts.move_bindings.workflows.execution import (
     ExecutionLeadersChanged,
 )
 from nexus_tools.contracts.move_bindings.workflows.progress import Change
+from nexus_tools.contracts.move_bindings.workflows.schedule import (
+    ScheduleCancelled,
+    ScheduleCursorReset,
+    ScheduleLeadersChanged,
+    ScheduleRefilled,
+)
 from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.intake.event_page import EventPage
+from nexus_tools.leader.journal.schedule_rows import Naming, ScheduleChange
 from nexus_tools.sui.bcs import boolean, option, record, string, u8, u64, vector
 from nexus_tools.sui.client import Cursor, EventRecord, Progress
 from nexus_tools.sui.types.address import ADDRESS, Address
@@ -148,6 +155,30 @@ def test_page_keeps_only_executions_that_name_this_leader():
         execution_event(3, ExecutionEnded(C, TOOL, REQUESTER, "completed", 1, 0, 5)),
     )
     assert page.executions == {A: True, B: False, C: False}
+
+
+def schedule_event(place, value):
+    """Return an event of the module `schedule` with this value."""
+    tag = StructTag(WORKFLOWS, "schedule", type(value).__name__)
+    chain_event = Event(WORKFLOWS, "schedule", REQUESTER, tag, type(value).bcs.encode(value))
+    return EventRecord(Cursor(place, 0, 0), chain_event, place, Digest(b"\1" * 32), 0)
+
+
+def test_page_records_which_schedules_name_this_leader():
+    page = read(
+        schedule_event(1, ScheduleLeadersChanged(A, (OTHER, ME))),
+        schedule_event(2, ScheduleLeadersChanged(B, (OTHER,))),
+        schedule_event(3, ScheduleCursorReset(A, 1)),
+        schedule_event(4, ScheduleCancelled(A, 0)),
+        schedule_event(5, ScheduleRefilled(A, 1, 1)),
+    )
+    assert page.namings == [
+        ScheduleChange(A, Naming.NAMED, Cursor(1, 0, 0)),
+        ScheduleChange(B, Naming.NOT_NAMED, Cursor(2, 0, 0)),
+        ScheduleChange(A, Naming.RESET, Cursor(3, 0, 0)),
+        ScheduleChange(A, Naming.NOT_NAMED, Cursor(4, 0, 0)),
+    ]
+    assert len(page.schedules) == 5
 
 
 def test_page_keeps_step_events_in_order():

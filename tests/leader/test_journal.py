@@ -12,6 +12,8 @@ from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.journal.journal import Journal, Stage
+from nexus_tools.leader.journal.schedule_rows import Naming, ScheduleChange, Search
+from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature
 
@@ -54,6 +56,40 @@ async def reopen(tmp_path):
 async def assign(journal, *numbers, closed=None, cursor="c"):
     assigned = [assignment_of(number) for number in numbers]
     return await journal.record_events(assigned, closed or {}, cursor, 0)
+
+
+async def test_schedules_have_the_position_of_their_first_naming_or_last_reset(reopen):
+    journal = await reopen()
+    named, again, reset, removed, foreign = map(Address.of, range(1, 6))
+    changes = [
+        *(ScheduleChange(each, Naming.NAMED, Cursor(1, 0, 0)) for each in (named, again, reset)),
+        ScheduleChange(removed, Naming.NAMED, Cursor(1, 0, 0)),
+        ScheduleChange(again, Naming.NOT_NAMED, Cursor(2, 0, 0)),
+        ScheduleChange(removed, Naming.NOT_NAMED, Cursor(2, 0, 1)),
+        ScheduleChange(again, Naming.NAMED, Cursor(3, 0, 0)),
+        ScheduleChange(named, Naming.NAMED, Cursor(4, 0, 0)),
+        ScheduleChange(reset, Naming.RESET, Cursor(5, 0, 0, b"token")),
+        ScheduleChange(foreign, Naming.RESET, Cursor(5, 0, 1)),
+    ]
+    await journal.record_events([], {}, "c", 0, schedules=changes)
+    memory = await (await reopen()).recover()
+    places = {named: Cursor(1, 0, 0), again: Cursor(3, 0, 0), reset: Cursor(5, 0, 0)}
+    assert memory.schedules == places
+
+
+async def test_finished_searches_are_remembered_until_one_is_reopened(reopen):
+    journal = await reopen()
+    assert (await journal.recover()).searches == frozenset()
+    execution, schedule = Address.of(1), Address.of(2)
+    await journal.finish_execution_search([execution])
+    await journal.finish_schedule_search({schedule: Cursor(3, 1, 0)})
+    memory = await (await reopen()).recover()
+    assert memory.searches == {Search.EXECUTIONS, Search.SCHEDULES}
+    assert (memory.executions, memory.schedules) == ((execution,), {schedule: Cursor(3, 1, 0)})
+    await (await reopen()).reopen_schedule_search()
+    memory = await (await reopen()).recover()
+    assert memory.searches == {Search.EXECUTIONS}
+    assert set(memory.schedules) == {schedule}
 
 
 async def test_new_journal_is_empty(reopen):

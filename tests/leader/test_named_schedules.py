@@ -72,6 +72,20 @@ async def next_due(named):
     return [schedule.id for schedule in due]
 
 
+async def test_resumed_schedules_are_checked(named):
+    named.resume({FIRST: Cursor(7, 0, 0), SECOND: Cursor(8, 0, 0)})
+    assert await next_due(named) == [FIRST, SECOND]
+    assert named.get(FIRST).since == Cursor(7, 0, 0)
+
+
+def test_resume_keeps_the_earlier_position_of_a_schedule(named, forgotten):
+    named.apply(led_by(FIRST, ME), Cursor(7, 0, 0))
+    named.apply(led_by(SECOND, ME), Cursor(7, 0, 0))
+    named.resume({FIRST: Cursor(5, 0, 0), SECOND: Cursor(9, 0, 0)})
+    assert [named.get(each).since.checkpoint for each in (FIRST, SECOND)] == [5, 7]
+    assert forgotten == [FIRST]  # it is followed again from the earlier position
+
+
 def test_executions_of_other_schedules_are_not_recorded(named):
     execution = Address.of(0xE)
     named.apply(triggered(FIRST, execution), PLACE)

@@ -1,12 +1,14 @@
 """The ranking of search results."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from nexus_tools.mcp_server import CataloguePage
+from nexus_tools.mcp_server import CataloguePage, CombinedCatalogue
+from nexus_tools.mcp_server.catalogue.sources import Changes
 from nexus_tools.mcp_server.search_index import CatalogueIndex, ToolIndex
-from nexus_tools.tool import ANNOTATIONS
+from nexus_tools.tool import ANNOTATIONS, ToolFqn
 
 pytestmark = pytest.mark.anyio
 
@@ -34,8 +36,8 @@ def tools(memory):
 def find(tools):
     index = ToolIndex(tools)
     return lambda query, **page: [
-        str(tool.fqn).removeprefix("xyz.example.")
-        for tool in index.find(query, **({"limit": 10} | page)).tools
+        str(fqn).removeprefix("xyz.example.")
+        for fqn in index.find(query, **({"limit": 10} | page)).fqns
     ]
 
 
@@ -77,9 +79,29 @@ def test_unmatched_words_find_nothing(find, query):
 def test_pages_have_one_order_for_any_order_of_the_tools(tools):
     one, other = ToolIndex(tools), ToolIndex(reversed(tools))
     whole = one.find("read message contents other", limit=10)
-    pages = [other.find("read message contents other", 2, place).tools for place in (0, 2, 4)]
-    assert sum(pages, ()) == whole.tools
+    pages = [other.find("read message contents other", 2, place).fqns for place in (0, 2, 4)]
+    assert sum(pages, ()) == whole.fqns
     assert whole.total == 6
+
+
+def test_replaced_tool_is_found_by_its_new_words_only(tools):
+    index = ToolIndex(tools)
+    index.put([replace(tools[2], description="Rings a bell.")])
+    assert [fqn.name for fqn in index.find("bell", 10).fqns] == ["send"]
+    assert index.find("somebody", 10).total == 0
+    assert len(index.fqns) == 6
+
+
+def test_removed_tool_is_not_found(tools):
+    index = ToolIndex(tools)
+    index.remove([tools[2].fqn, ToolFqn.parse("xyz.example.mail.none@1")])
+    assert index.find("recipient", 10).total == 0
+    assert tools[2].fqn not in index.fqns
+
+
+def test_index_skips_tool_with_invalid_schemas(tools):
+    invalid = replace(tools[0], output_schema={"oneOf": [{"properties": 1}]})
+    assert ToolIndex([invalid, tools[1]]).fqns == [tools[1].fqn]
 
 
 class GrowingCatalogue:
@@ -88,30 +110,53 @@ class GrowingCatalogue:
     def __init__(self, tools):
         self.tools = tools
         self.readings = 0
+        self.is_open = asyncio.Event()
+        self.is_open.set()
+        self.waiting = asyncio.Event()
 
     async def page(self, cursor, _):
         start = int(cursor or 0)
         self.readings += not start
+        if start:
+            self.waiting.set()
+            await self.is_open.wait()
         visible = self.tools[: self.readings + 2]
         next_cursor = str(start + 2) if start + 2 < len(visible) else None
         prices = {tool.fqn: 7 for tool in visible}
         return CataloguePage(tuple(visible[start : start + 2]), next_cursor, prices)
+
+    async def find(self, fqn):
+        return next(tool for tool in self.tools if tool.fqn == fqn)
 
 
 async def test_first_caller_reads_for_all(tools):
     catalogue = GrowingCatalogue(tools)
     index = CatalogueIndex(catalogue)
     one, other = await asyncio.gather(index.get(), index.get())
-    assert (one, catalogue.readings) == (other, 1)
-    assert [one.prices_mist[tool.fqn] for tool in one.tools] == [7, 7, 7]
+    assert (one, catalogue.readings, index.is_complete) == (other, 1, True)
+    page = await index.find_all(one.fqns)
+    assert [page.prices_mist[fqn] for fqn in one.fqns] == [7, 7, 7]
 
 
-async def test_old_index_answers_during_a_refresh(tools):
+async def test_index_answers_while_the_catalogue_is_read(tools):
+    catalogue = GrowingCatalogue(tools)
+    catalogue.is_open.clear()
+    index = CatalogueIndex(catalogue, patience_s=0)
+    await index.get()
+    await catalogue.waiting.wait()
+    assert (await index.get()).fqns == [tool.fqn for tool in tools[:2]]
+    assert not index.is_complete
+    catalogue.is_open.set()
+    await index._reading
+    assert (len((await index.get()).fqns), index.is_complete) == (3, True)
+
+
+async def test_old_index_is_updated_in_the_background(tools):
     index = CatalogueIndex(GrowingCatalogue(tools), lifetime_s=0)
-    first = await index.get()
-    assert await index.get() is first
-    newer = await index._reading
-    assert (len(first.tools), len(newer.tools)) == (3, 4)
+    assert len((await index.get()).fqns) == 3
+    assert len((await index.get()).fqns) == 3
+    await index._reading
+    assert len(index._index.fqns) == 4
 
 
 async def test_unreadable_catalogue_is_read_again(tools):
@@ -121,4 +166,69 @@ async def test_unreadable_catalogue_is_read_again(tools):
     with pytest.raises(TypeError):
         await index.get()
     catalogue.tools = whole
-    assert (await index.get()).tools
+    assert (await index.get()).fqns
+
+
+# --- Sources with changes
+
+
+class ChangingSource:
+    """A source that returns changes, and records how it is read."""
+
+    def __init__(self, tools):
+        self.tools = list(tools)
+        self.changed = None
+        self.scans = 0
+
+    async def scan(self, _, __):
+        self.scans += 1
+        return CataloguePage(tuple(self.tools))
+
+    page = scan
+
+    async def changes(self):
+        return self.changed
+
+    async def find(self, fqn):
+        return next((tool for tool in self.tools if tool.fqn == fqn), None)
+
+    async def find_all(self, fqns):
+        return CataloguePage(tuple(tool for tool in self.tools if tool.fqn in fqns))
+
+    async def call(self, *_):
+        raise AssertionError
+
+
+async def updated(index):
+    await index.get()
+    await index._reading
+    return (await index.get()).fqns
+
+
+async def test_index_reads_only_the_changes(tools):
+    source = ChangingSource(tools[:2])
+    index = CatalogueIndex(source, lifetime_s=0)
+    assert (await index.get()).fqns == [tools[0].fqn, tools[1].fqn]
+    source.changed = Changes(CataloguePage((tools[2],)), (tools[0].fqn,))
+    assert await updated(index) == [tools[1].fqn, tools[2].fqn]
+    assert source.scans == 1
+
+
+async def test_index_scans_again_if_the_changes_are_not_known(tools):
+    source = ChangingSource(tools[:2])
+    index = CatalogueIndex(source, lifetime_s=0)
+    await index.get()
+    source.tools = [tools[1]]
+    assert await updated(index) == [tools[1].fqn]
+    assert source.scans > 1
+
+
+async def test_index_of_combined_catalogues_prefers_the_first(tools):
+    first = ChangingSource(tools[:2])
+    second = ChangingSource([replace(tools[1], description="Rings a bell."), tools[2]])
+    index = CatalogueIndex(CombinedCatalogue(first, second))
+    found = await index.get()
+    assert found.fqns == [tool.fqn for tool in tools[:3]]
+    assert found.find("bell", 10).total == 0
+    definitions = (await index.find_all(found.fqns)).definitions
+    assert definitions == tuple(tools[:3])

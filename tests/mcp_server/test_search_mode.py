@@ -1,12 +1,15 @@
 """The search mode, in which a client sees three tools."""
 
+import asyncio
 import json
 from contextlib import asynccontextmanager
+from functools import partialmethod
 
 import pytest
 from mcp import Client, MCPError
 
 from nexus_tools.mcp_server import http_app, mcp_server
+from nexus_tools.mcp_server.search_index import CatalogueIndex
 
 pytestmark = pytest.mark.anyio
 
@@ -76,6 +79,22 @@ async def test_search_lists_every_tool_once_over_all_pages(client, memory):
         fqns += [tool["fqn"] for tool in results["tools"]]
         page = results.get("next_page")
     assert fqns == sorted(str(tool.fqn) for tool in memory.MemoryCatalogue().definitions)
+
+
+async def test_search_reports_that_the_catalogue_is_still_read(memory, monkeypatch):
+    class SlowCatalogue(memory.MemoryCatalogue):
+        async def page(self, cursor, _):
+            if cursor is not None:
+                await asyncio.Event().wait()
+            return await super().page(cursor, 3)
+
+    monkeypatch.setattr(
+        CatalogueIndex, "__init__", partialmethod(CatalogueIndex.__init__, patience_s=0)
+    )
+    server = mcp_server(SlowCatalogue(), name="memory", version="1", mode="search")
+    async with Client(server, cache=None) as client:
+        results = [(await client.call_tool("find_tools", {})).structured_content for _ in "ab"]
+    assert [result["incomplete"] for result in results] == [True, True]
 
 
 async def test_find_and_describe_are_read_only(client):

@@ -99,7 +99,7 @@ async def test_check_fails_before_anything_is_built(registry, define):
 async def test_methods_that_run_at_once_take_turns(registry, define):
     fqns = [f"xyz.example.math.add{number}@1" for number in range(3)]
     await asyncio.gather(*(registry.tools.register(define(fqn)) for fqn in fqns))
-    assert [tool.fqn for tool in await registry.tools.list()] == fqns
+    assert [tool.fqn async for tool in registry.tools.iterate()] == fqns
 
 
 # --- Payment

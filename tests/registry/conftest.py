@@ -10,6 +10,25 @@ from nexus_tools.registry import (
 )
 from nexus_tools.registry.workflows.publication import Progress, batches
 from nexus_tools.sui.transaction_builder import TransactionBuilder
+from tests.node_requests import count_requests
+
+
+@pytest.fixture
+def requests(monkeypatch):
+    """Count the requests to the node by procedure."""
+    return count_requests(monkeypatch)
+
+
+@pytest.fixture
+def register_many(define):
+    """Return a function that registers many tools with few transactions."""
+
+    async def register_many(registry, count, *, prefix="xyz.example.many.t"):
+        definitions = [define(f"{prefix}{number:03}@1") for number in range(count)]
+        async for _ in registry.register_all(*definitions):
+            pass
+
+    return register_many
 
 
 @pytest.fixture

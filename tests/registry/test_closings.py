@@ -142,7 +142,7 @@ async def test_close_sends_several_outcomes_in_one_transaction(
         invocation_id: await invocations.outcome(invocation_id) for invocation_id in ids
     } == outcomes
     await invocations.delete(*ids)
-    assert await invocations.owned_by() == ()
+    assert (await invocations.owned_by()).items == ()
 
 
 # --- Concurrent closings

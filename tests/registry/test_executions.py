@@ -8,20 +8,24 @@ import re
 
 import pytest
 
-from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
-from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionEnded, ExecutionStarted
+from nexus_tools.contracts.move_bindings.invocation import InvocationFailed, InvocationRequested
+from nexus_tools.contracts.move_bindings.workflows.execution import (
+    ExecutionAdvanced,
+    ExecutionEnded,
+    ExecutionStarted,
+)
 from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError, WrongStateError
 from nexus_tools.registry import (
     Executions,
+    Invocations,
     StepCommands,
     StepPredictor,
     WaitReason,
     add_advance,
     add_outcome,
     execution_outcome,
+    pages,
 )
-from nexus_tools.registry.invocations import history
-from nexus_tools.sui.client import past_events as client_events
 from nexus_tools.sui.support.units import parse_sui
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -155,20 +159,53 @@ async def test_failure_has_a_readable_message(executions, twice, worker):
     assert state.vertex_states()["one"].failed == 1
 
 
-async def test_history_reads_events_only_since_the_start(executions, twice, worker, monkeypatch):
-    """Events before the start are not read, however old the chain is."""
-    before, cursors = await executions.client.latest_checkpoint(), []
-
-    def past_events(client, kinds, after=None):
-        cursors.append(after)
-        return client_events(client, kinds, after)
-
-    monkeypatch.setattr(history, "past_events", past_events)
+async def test_history_of_a_deleted_execution_remains(executions, twice, worker):
     started = await executions.start(twice, {"a": 1, "one.b": 2})
+    await worker.carry(twice, started.execution, adds({"one": 3, "two": 10}))
+    before = await executions.history(started.execution)
+    await executions.clean(started.execution)
+    assert await executions.history(started.execution) == before
+
+
+async def test_cost_of_reading_an_execution_ignores_other_executions(
+    executions, twice, worker, requests
+):
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
+    failure = Failure(FailureReason.UNREACHABLE, "")
+    await worker.carry(twice, started.execution, lambda _run: failure)
+
+    async def read():
+        requests.clear()
+        state = await executions.state(started.execution)
+        await executions.spent_mist(state)
+        await executions.history(started.execution)
+        return dict(requests)
+
+    before = await read()
+    for _ in range(2):
+        other = await executions.start(twice, {"a": 1, "one.b": 2})
+        await worker.carry(twice, other.execution, lambda _run: failure)
+    assert await read() == before
+    assert "ListEvents" not in before
+
+
+async def test_history_contains_closings_of_separate_transactions(executions, twice, worker):
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
+    [(_run, invocation)] = await worker.open(started.execution)
+    builder, deployment = TransactionBuilder(), executions.deployment
+    failure = Failure(FailureReason.UNREACHABLE, "nobody listens")
+    add_outcome(builder, deployment, invocation.id, worker.leader, failure)
+    await worker.executions.send(builder)
+    kinds = [ExecutionStarted, InvocationRequested, InvocationFailed]
     steps = await executions.history(started.execution)
-    assert [type(step.event) for step in steps] == [ExecutionStarted, InvocationRequested]
-    [after] = cursors
-    assert after.checkpoint >= before
+    assert [type(step.event) for step in steps] == kinds
+    builder = TransactionBuilder()
+    add_advance(builder, deployment, started.execution, twice.id, invocation.id)
+    await worker.executions.send(builder)
+    steps = await executions.history(started.execution)
+    assert [type(step.event) for step in steps] == [*kinds, ExecutionAdvanced, ExecutionEnded]
+    [failed] = (await executions.state(started.execution)).failures
+    assert (failed.detail, failed.invocation) == ("nobody listens", invocation.id)
 
 
 async def test_cost_of_start_covers_runs_that_are_ready_at_once(executions, publish, worker):
@@ -212,9 +249,41 @@ async def test_clean_deletes_all_objects_for_their_rebate(executions, twice, wor
     assert cleaned.returned_mist > 0
     with pytest.raises(NotFoundError):
         await executions.get(started.execution)
-    [listed] = await executions.list()
+    [listed] = (await executions.list()).items
     assert listed.execution is None
     assert listed.start_event.execution == started.execution
+
+
+async def test_list_finds_own_executions_among_those_of_others(
+    executions, twice, worker, owner, monkeypatch
+):
+    monkeypatch.setattr(pages, "PAGE_SIZE", 1)
+    monkeypatch.setattr(pages, "MAX_SCANNED", 2)
+    first, second = [await executions.start(twice, {"a": 1, "one.b": 2}) for _ in range(2)]
+    others = Executions(owner, executions.deployment)
+    foreign = [await others.start(twice, {"a": 1, "one.b": 2}) for _ in range(3)]
+    newest = await executions.list(limit=1)
+    assert [item.start_event.execution for item in newest.items] == [second.execution]
+    older = await executions.list(limit=1, before=newest.next)
+    assert [item.start_event.execution for item in older.items] == [first.execution]
+    assert (await others.list(limit=1)).items[0].start_event.execution == foreign[-1].execution
+
+
+async def test_list_omits_ended_and_deleted_executions_on_request(executions, twice, worker):
+    deleted, ended, running = [
+        (await executions.start(twice, {"a": 1, "one.b": 2})).execution for _ in range(3)
+    ]
+    for execution in (deleted, ended):
+        await worker.carry(twice, execution, adds({"one": 3, "two": 10}))
+    await executions.clean(deleted)
+
+    async def listed(**options):
+        page = await executions.list(**options)
+        return [item.start_event.execution for item in page.items]
+
+    assert await listed() == [running, ended, deleted]
+    assert await listed(deleted=False) == [running, ended]
+    assert await listed(running=True) == [running]
 
 
 async def test_clean_works_after_cancel_once_runs_expired(executions, twice, worker, chain):
@@ -317,3 +386,21 @@ async def test_ended_execution_has_no_waits(executions, twice, worker):
     started = await executions.start(twice, {"a": 1, "one.b": 2})
     await worker.carry(twice, started.execution, adds({"one": 3, "two": 10}))
     assert await waits_of(executions, started.execution) == ()
+
+
+async def test_pending_attempts_are_those_of_running_executions(
+    executions, twice, worker, user, owner, chain
+):
+    invocations = Invocations(user, chain.deployment)
+    started = [await executions.start(twice, {"a": 1, "one.b": 2}) for _ in range(2)]
+    [(run, first)] = await worker.open(started[0].execution)
+    await worker.close(twice, started[0].execution, run, first, Answer("ok", {"result": 3}))
+    # The worker has requested the second run, and the user has requested the other first run.
+    expected = [await worker.open(execution.execution) for execution in started]
+    attempts = [invocation.id for [(_, invocation)] in expected]
+    pending = await invocations.pending_attempts()
+    assert [found.id for found in pending] == attempts
+    assert await invocations.pending_attempts(owner.address) == ()
+    assert (await invocations.owned_by()).items == ()
+    await executions.cancel(started[0].execution)
+    assert [found.id for found in await invocations.pending_attempts()] == attempts

@@ -7,7 +7,7 @@ from nexus_tools.contracts.move_bindings.invocation import (
     InvocationFailed,
     InvocationSettled,
 )
-from nexus_tools.errors import NotFoundError
+from nexus_tools.errors import NotFoundError, ValidationError
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
 
@@ -47,8 +47,15 @@ async def test_history_exists_for_deleted_invocation(invocations, request_one, c
 
 async def test_history_raises_for_unknown_invocation(invocations):
     with pytest.raises(NotFoundError) as caught:
-        await invocations.history(Address.of(7))
+        await invocations.history(Address.of(2**40))
     assert caught.value.code == "invocation_unknown"
+    assert "network show" in caught.value.hint
+
+
+async def test_history_raises_for_another_object(invocations, priced_tool):
+    with pytest.raises(ValidationError) as caught:
+        await invocations.history(priced_tool.id)
+    assert caught.value.code == "object_of_another_type"
 
 
 async def test_closings_returns_latest_first(invocations, request_one, close, user, owner):

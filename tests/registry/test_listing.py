@@ -41,16 +41,16 @@ async def four(registry, strangers, define):
 async def test_list_applies_the_filter(registry, wanted, names):
     fqns = [
         tool.fqn.removeprefix("xyz.example.").removeprefix("org.example.")
-        for tool in await registry.list(wanted)
+        for tool in (await registry.list(wanted)).items
     ]
-    assert fqns == names
+    assert fqns == names[::-1]
 
 
 @pytest.mark.usefixtures("four")
 async def test_list_filters_by_owner(registry, user, owner):
     theirs = await registry.list(ToolFilter(owner=user.address))
-    assert [tool.fqn for tool in theirs] == ["org.example.maths.add@1"]
-    assert len(await registry.list(ToolFilter(owner=owner.address))) == 3
+    assert [tool.fqn for tool in theirs.items] == ["org.example.maths.add@1"]
+    assert len((await registry.list(ToolFilter(owner=owner.address))).items) == 3
 
 
 @pytest.mark.usefixtures("four")
@@ -65,17 +65,17 @@ async def test_list_filters_by_owner(registry, user, owner):
         (ToolFilter(state=ToolState.CLAIMED), [0]),
     ],
 )
-async def test_pages_together_equal_the_list(registry, wanted, sizes):
+async def test_pages_together_equal_the_iterated_tools(registry, wanted, sizes):
     pages = [await registry.page(wanted, size=max(1, sizes[0]))]
     while pages[-1].next is not None:
         pages.append(await registry.page(wanted, start=pages[-1].next, size=max(1, sizes[0])))
-    assert [len(page.tools) for page in pages] == sizes
-    fqns = [tool.fqn for page in pages for tool in page.tools]
-    assert fqns == [tool.fqn for tool in await registry.list(wanted)]
+    assert [len(page.items) for page in pages] == sizes
+    fqns = [tool.fqn for page in pages for tool in page.items]
+    assert fqns == [tool.fqn async for tool in registry.iterate(wanted)]
 
 
 @pytest.mark.usefixtures("four")
-async def test_list_reads_in_parts(registry, owner):
+async def test_fqns_reads_a_range(registry, owner):
     state = await registry.state()
     assert [fqn.name for fqn in await registry.fqns(state, 1, 3)] == [
         "mul",

@@ -78,7 +78,7 @@ async def test_register_many_tools_in_one_transaction(registry, define):
     ]
     result = await registry.register(*(Registration(define(name)) for name in names))
     assert [str(tool.fqn) for tool in result.tools] == names
-    assert [tool.fqn for tool in await registry.list()] == names
+    assert [tool.fqn async for tool in registry.iterate()] == names
     assert len(result.sent.created_of("name", "Name")) == 3
 
 
@@ -101,7 +101,7 @@ async def test_register_again_reports_existing_tool(registry, added, define, own
 async def test_register_applies_price_and_leaders_to_definitions(registry, define, active_leader):
     definitions = [define(), define("xyz.example.math.mul@1")]
     await registry.register(*definitions, price_mist=5, leaders=[active_leader])
-    tool = [(tool.price_mist, tool.leaders.entries) for tool in await registry.list()]
+    tool = [(tool.price_mist, tool.leaders.entries) async for tool in registry.iterate()]
     assert tool == [(5, (active_leader,))] * 2
 
 
@@ -252,7 +252,7 @@ async def test_register_all_splits_into_transactions(
     assert [tool.fqn for result in results for tool in result.tools] == [
         definition.fqn for definition in definitions
     ]
-    assert len(await registry.list()) == count
+    assert (await registry.list()).total == count
 
 
 async def test_register_all_resumes_after_interruption(registry, define):
@@ -263,7 +263,7 @@ async def test_register_all_resumes_after_interruption(registry, define):
     known, rest = [result async for result in registry.register_all(*definitions)]
     assert (known.sent, {tool.fqn for tool in known.tools if not tool.is_new}) == (None, done)
     assert all(tool.is_new for tool in rest.tools)
-    assert len(await registry.list()) == 120
+    assert (await registry.list()).total == 120
 
 
 async def test_batches_keep_versions_of_a_name_together(registry, define):
@@ -280,7 +280,7 @@ async def test_register_all_fails_without_collateral_for_all(registry, admins, d
     with pytest.raises(WrongStateError) as caught:
         [result async for result in registry.register_all(*_tools(define, 250))]
     assert caught.value.code == "not_enough_sui"
-    assert await registry.list() == ()
+    assert (await registry.list()).items == ()
 
 
 async def test_register_all_sends_nothing_if_one_is_invalid(registry, define):
@@ -288,7 +288,7 @@ async def test_register_all_sends_nothing_if_one_is_invalid(registry, define):
     with pytest.raises(ValidationError) as caught:
         [result async for result in registry.register_all(*definitions, definitions[3])]
     assert caught.value.code == "fqn_duplicate"
-    assert await registry.list() == ()
+    assert (await registry.list()).items == ()
 
 
 # --- Requests to the node

@@ -419,7 +419,7 @@ async def test_new_settings_apply_only_to_new_tools(registry, admins, define):
     await admins.configure(settings)
     assert await registry.settings() == settings
     await registry.register(Registration(define("xyz.example.math.add@2")))
-    old, new = await registry.list()
+    new, old = (await registry.list()).items
     assert (old.collateral.required_mist, old.collateral.delay_ms) == (SUI, 7 * DAY)
     assert (new.collateral.required_mist, new.collateral.delay_ms) == (3 * SUI, DAY)
 

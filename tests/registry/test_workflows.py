@@ -67,9 +67,18 @@ async def test_publish_emits_event(published, workflows, twice, chain, owner):
         twice.digest(),
         2,
     )
-    assert await workflows.list() == (event,)
-    assert await workflows.list(owner.address) == (event,)
-    assert await workflows.list(event.dag) == ()
+    assert (await workflows.list()).items == (event,)
+    assert (await workflows.list(owner.address)).items == (event,)
+    assert (await workflows.list(event.dag)).items == ()
+
+
+@pytest.mark.usefixtures("published")
+async def test_list_returns_pages_of_the_newest_workflows(workflows):
+    await workflows.publish(sums(*TWICE[:-1]), SUM_2)
+    newest = await workflows.list(limit=1)
+    assert [event.fqn for event in newest.items] == [str(SUM_2)]
+    older = await workflows.list(limit=1, before=newest.next)
+    assert ([event.fqn for event in older.items], older.next) == ([str(SUM)], None)
 
 
 @pytest.mark.usefixtures("published")
@@ -114,7 +123,7 @@ async def test_publish_fails_for_unregistered_tools(workflows, chain, twice):
     assert refused.value.code == "workflow_invalid"
     rules = {violation["rule"] for violation in refused.value.details["violations"]}
     assert rules == {"unregistered"}
-    assert await workflows.list() == ()
+    assert (await workflows.list()).items == ()
 
 
 @pytest.mark.usefixtures("added")

@@ -7,9 +7,16 @@ import pytest
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry import Schedules, Workflows
 from nexus_tools.workflow import read_document
+from tests.node_requests import count_requests
 
 HOUR_MS = 3_600_000
 SUI = 1_000_000_000
+
+
+@pytest.fixture
+def requests(monkeypatch):
+    """Count the requests to the node by procedure."""
+    return count_requests(monkeypatch)
 
 
 @pytest.fixture

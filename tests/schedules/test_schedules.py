@@ -70,6 +70,55 @@ async def test_due_execution_starts_with_its_values_and_funds(
     ]
 
 
+async def test_uncollected_executions_are_found_among_collected_ones(
+    create, schedules, keeper, active_leader, chain
+):
+    schedule = await create(allow_overlap=True)
+    started = []
+    for _ in range(3):
+        chain.net.advance_clock(HOUR_MS)
+        sent = await keeper.trigger(schedule, active_leader)
+        started.append(started_execution(sent, keeper).execution)
+        await schedules.refill(schedule, 1)
+    # The deadline of the first two executions has passed, so the last start has collected them.
+    ids = [execution.id for execution in await schedules.uncollected(schedule)]
+    assert ids == started[2:]
+    listed = await schedules.executions(schedule, limit=2)
+    assert [start.execution for start in listed] == started[:0:-1]
+
+
+async def test_cost_of_reading_a_schedule_ignores_other_schedules(
+    create, schedules, keeper, active_leader, chain, requests
+):
+    schedule = await create()
+    chain.net.advance_clock(HOUR_MS)
+    await keeper.trigger(schedule, active_leader)
+    chain.net.advance_clock(HOUR_MS)  # the deadline of the execution
+
+    async def read():
+        requests.clear()
+        await schedules.overview(schedule)
+        await schedules.uncollected(schedule)
+        await schedules.executions(schedule)
+        return dict(requests)
+
+    before = await read()
+    for _ in range(2):
+        other = await create()
+        chain.net.advance_clock(HOUR_MS)
+        await keeper.trigger(other, active_leader)
+    assert await read() == before
+    assert "ListEvents" not in before
+
+
+async def test_list_returns_pages_of_own_schedules(create, schedules):
+    first, second = [await create() for _ in range(2)]
+    newest = await schedules.overviews(limit=1)
+    older = await schedules.overviews(limit=1, before=newest.next)
+    assert [item.schedule.id for item in (*newest.items, *older.items)] == [second, first]
+    assert older.next is None
+
+
 async def test_nothing_starts_or_is_paid_before_its_time(
     schedule, schedules, keeper, active_leader
 ):
@@ -474,7 +523,7 @@ async def test_cancelled_schedule_is_refunded_and_deleted(schedule, schedules, u
     with pytest.raises(NotFoundError) as caught:
         await schedules.get(schedule)
     assert caught.value.code == "schedule_unknown"
-    assert await schedules.list() == ()
+    assert (await schedules.list()).items == ()
 
 
 async def test_schedule_deleted_during_a_read_is_reported_as_missing(
@@ -505,7 +554,7 @@ async def test_running_execution_keeps_a_cancelled_schedule(
     assert caught.value.code == "executions_not_collected"
     chain.net.advance_clock(HOUR_MS)
     await schedules.delete(due)
-    assert await schedules.list() == ()
+    assert (await schedules.list()).items == ()
 
 
 async def test_all_deposits_are_paid_out(due, schedules, keeper, active_leader, user, chain):
@@ -522,9 +571,9 @@ async def test_all_deposits_are_paid_out(due, schedules, keeper, active_leader, 
 async def test_owner_sees_its_schedules_and_their_terms(
     schedule, schedules, every_hour, active_leader, user, keeper
 ):
-    assert [listed.id for listed in await schedules.list()] == [schedule]
-    assert await keeper.list() == ()
-    assert [listed.id for listed in await keeper.list(user.address)] == [schedule]
+    assert [listed.id for listed in (await schedules.list()).items] == [schedule]
+    assert (await keeper.list()).items == ()
+    assert [listed.id for listed in (await keeper.list(user.address)).items] == [schedule]
     order = await schedules.order(schedule)
     assert order.timing == every_hour
     assert (order.funds_per_execution_mist, order.vertices) == (EACH_MIST, (0,))

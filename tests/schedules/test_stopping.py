@@ -73,7 +73,7 @@ async def test_cancelling_a_schedule_refunds_unneeded_funds_of_its_stopped_execu
     chain.net.advance_clock(HOUR_MS)
     later_mist = schedules.returned_mist(await schedules.cancel(schedule))
     assert 0 < later_mist < EACH_MIST - free_mist
-    assert await schedules.list() == ()
+    assert (await schedules.list()).items == ()
 
 
 async def test_collecting_ends_a_late_execution_and_takes_its_free_funds(running, schedules, chain):

@@ -100,17 +100,17 @@ async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding
     from nexus_tools.sui.client import faucet_command
 
     try:
-        signer = session.settings.locate_account(session.wallet_name).value
+        name, address = session.own_name(), session.own_address()
     except NexusError as error:
         yield problem("wallet", error.message, "nexus-tools wallet new")
         return
-    balance = await client.balance(signer.address)
-    message = f"{signer.alias} is the active key and has {units.sui(balance)}"
+    balance = await client.balance(address)
+    message = f"{name} is the active key and has {units.sui(balance)}"
     if balance >= _LITTLE_MIST:
         yield ok("wallet", message)
         return
-    asks = faucet_command(client.network, signer.address)
-    remedy = asks or f"send SUI to {signer.address}"
+    asks = faucet_command(client.network, address)
+    remedy = asks or f"send SUI to {address}"
     yield warning("wallet", message, remedy) if balance else problem("wallet", message, remedy)
 
 
@@ -151,13 +151,13 @@ async def _tools(
     session: Session, client: "SuiClient", deployment: "Deployment"
 ) -> AsyncIterator[Finding]:
     """Check the wallet's tools and leaders for suspensions, and active tools for health."""
-    from nexus_tools.registry import LeaderRegistry, ToolFilter, ToolRegistry
+    from nexus_tools.registry import LeaderRegistry, ToolRegistry
 
     try:
-        owner = session.settings.locate_account(session.wallet_name).value.address
+        owner = session.own_address()
     except NexusError:
         return  # `_money` reports the error
-    tools = await ToolRegistry(client, deployment).list(ToolFilter(owner=owner))
+    tools = (await ToolRegistry(client, deployment).owned_by(owner)).tools
     leaders = LeaderRegistry(client, deployment)
     owned = await leaders.owned_by(owner)
     for suspension in await find_suspensions(leaders, [*tools, *owned]):

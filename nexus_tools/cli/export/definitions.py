@@ -34,7 +34,8 @@ async def registered(
                 found = await asyncio.gather(*(nexus.tools.get(fqn) for fqn in wanted))
                 _warn_of_state(session, found)
                 return tuple(tool.definition.parse() for tool in found)
-            chosen = await nexus.tools.list(selection.tool_filter(session, ToolState.ACTIVE))
+            tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
+            chosen = [tool async for tool in nexus.tools.iterate(tool_filter)]
     return tuple(_readable(session, chosen))
 
 

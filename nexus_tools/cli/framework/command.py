@@ -10,6 +10,7 @@ from nexus_tools.cli.framework.input.shared_options import (
     JSON,
     NETWORK,
     QUIET,
+    SIGNER,
     WALLET,
     YES,
 )
@@ -37,7 +38,7 @@ def offline_command(function: Command) -> Command:
 
 
 def network_command(function: Command) -> Command:
-    """Decorate a command that reads from a network, and also add `--network` and `--wallet`."""
+    """Decorate a command that reads from a network, and also add its shared options."""
 
     @functools.wraps(function)
     def run(
@@ -46,12 +47,14 @@ def network_command(function: Command) -> Command:
         quiet: bool,
         network_name: str | None,
         wallet_name: str | None,
+        signer_url: str | None,
         **kwargs: Any,
     ) -> Any:
         session = Session(
             Output(as_json=as_json, quiet=quiet),
             network_name=network_name,
             wallet_name=wallet_name,
+            signer_url=signer_url,
             yes=kwargs.pop("yes", False),
             dry_run=kwargs.pop("dry_run", False),
         )
@@ -61,7 +64,7 @@ def network_command(function: Command) -> Command:
             error.hint = with_current_options(session.with_wallets(_with_wait(session, error)))
             raise
 
-    return JSON(QUIET(NETWORK(WALLET(run))))
+    return JSON(QUIET(NETWORK(WALLET(SIGNER(run)))))
 
 
 def _with_wait(session: Session, error: NexusError) -> str:

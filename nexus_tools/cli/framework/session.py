@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nexus_tools.cli.framework.output.output import Output, plain
-from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
+from nexus_tools.errors import NexusError, NotFoundError, UnreachableError, UsageError
 from nexus_tools.settings import environment
 from nexus_tools.settings.directories import cache_directory
 from nexus_tools.settings.running_localnet import start_command
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nexus_tools.contracts import Deployment
     from nexus_tools.nexus import Nexus
     from nexus_tools.sui.client import Executed, SignedTransaction, SuiClient
-    from nexus_tools.sui.keystore import KeyPair
+    from nexus_tools.sui.keystore import Signer
     from nexus_tools.sui.network import Network
     from nexus_tools.sui.types.address import Address
 
@@ -39,18 +39,34 @@ class Session:
     settings: Settings = field(default_factory=Settings.load)
     network_name: str | None = None
     wallet_name: str | None = None
+    signer_url: str | None = None
     yes: bool = False
     dry_run: bool = False
     last_sent: "SignedTransaction | None" = field(default=None, init=False, repr=False)
     on_send: "Callable[[SignedTransaction], None] | None" = field(
         default=None, init=False, repr=False
     )
-    _signer: "KeyPair | None" = field(default=None, init=False, repr=False)
+    _signer: "Signer | None" = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Prompt for passphrases if stdin is a terminal."""
+        """Select the signer, and prompt for passphrases if stdin is a terminal.
+
+        Raises `signer_ambiguous` if a command names both a key and a signer.
+        """
+        if self.wallet_name is not None and self.signer_url is not None:
+            message = "expected --wallet or --signer, got both"
+            raise UsageError("signer_ambiguous", message, hint="Omit one of these options.")
+        if self.wallet_name is None and self.signer_url is None:
+            self.signer_url = self._configured_signer()
         if sys.stdin.isatty():
             self.settings.passphrase.prompt = _ask_passphrase
+
+    def _configured_signer(self) -> str | None:
+        """Return the signer of the settings, unless only a wallet is set in the environment."""
+        overrides = self.settings.overrides
+        if "wallet" in overrides and "signer" not in overrides:
+            return None
+        return self.settings.get("signer")
 
     def network(self) -> "Network":
         """Return the network of the option `--network`, or else of the settings."""
@@ -74,8 +90,7 @@ class Session:
 
         The result is empty if that key signs by default, or if this machine does not have the key.
         """
-        mine = self.settings.locate_account(self.wallet_name).value
-        if mine.address == address:
+        if self.own_address() == address:
             return ""
         accounts = self.settings.all_accounts(lambda _: None)
         aliases = [account.value.alias for account in accounts if account.value.address == address]
@@ -111,15 +126,34 @@ class Session:
             f"saved, but {variable} overrides it. Unset the variable to use the saved value"
         )
 
-    def signer(self) -> "KeyPair":
-        """Return the key of `--wallet`, of the settings, or the active key of the keystore."""
+    def signer(self) -> "Signer":
+        """Return the signer of `--signer`, the key of `--wallet`, or what the settings select.
+
+        The default is the active key of the keystore.
+        """
         if self._signer is None:  # do not prompt for the passphrase twice
-            self._signer = self.settings.find_key(self.wallet_name)
+            self._signer = self.find_signer(self.signer_url or self.wallet_name)
         return self._signer
+
+    def find_signer(self, which: str | None) -> "Signer":
+        """Return the signer with a URL, or the key with an alias or address."""
+        from nexus_tools.settings.signers import is_signer_url, open_signer
+
+        if which is not None and is_signer_url(which):
+            return open_signer(which)
+        return self.settings.find_key(which)
 
     def own_address(self) -> "Address":
         """Return the address of the key that signs, without decrypting the key."""
+        if self.signer_url is not None:
+            return self.signer().address
         return self.settings.locate_account(self.wallet_name).value.address
+
+    def own_name(self) -> str:
+        """Return the alias of the key that signs, or the URL of the signer without its fragment."""
+        if self.signer_url is not None:
+            return self.signer_url.partition("#")[0]
+        return self.settings.locate_account(self.wallet_name).value.alias
 
     @asynccontextmanager
     async def client(

@@ -17,7 +17,7 @@ from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import run_command
 from nexus_tools.cli.shared.collateral import describe_collateral_terms
 from nexus_tools.cli.shared.signing_key import read_public_key
-from nexus_tools.errors import WrongStateError
+from nexus_tools.errors import UsageError, WrongStateError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ async def command(
     already owns a leader with this name, the command does not register another leader, even if two
     processes run the command at once.
     """
-    known_as = name or session.settings.locate_account(session.wallet_name).value.alias
+    known_as = name or _default_name(session)
     public_keys = [read_public_key(key) for key in keys]
     addresses = [session.address_of(worker) for worker in workers] or [session.own_address()]
     terms = {"workers": addresses, "keys": public_keys, "activate": not inactive}
@@ -190,3 +190,11 @@ def _besides(owned: "Sequence[Leader]") -> str:
     """Describe the leaders that the wallet already owns."""
     named = ", ".join(f"{leader.name} ({leader.id})" for leader in owned)
     return f"You already own the leader {named}. " if owned else ""
+
+
+def _default_name(session: Session) -> str:
+    """Return the alias of the key that signs. Raises `leader_name_missing` for a signer."""
+    if session.signer_url is not None:
+        message = "the signer has no alias that could be the name of the leader"
+        raise UsageError("leader_name_missing", message, hint="Pass --name NAME.")
+    return session.own_name()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nexus_tools.contracts import Deployment
     from nexus_tools.leader import Leader, LeaderConfig
     from nexus_tools.registry import LeaderRegistry
-    from nexus_tools.sui.keystore import KeyPair
+    from nexus_tools.sui.keystore import Signer
     from nexus_tools.sui.types.address import Address
 
 _log = get_logger("nexus_tools.leader")
@@ -51,9 +51,10 @@ _OPTIONS = (
     "--worker",
     "workers",
     multiple=True,
-    metavar="ADDRESS|ALIAS",
+    metavar="ADDRESS|ALIAS|URL",
     shell_complete=complete_keys,
-    help="Key of a worker, by its alias or address. May be repeated. Default: the key that signs.",
+    help="Key of a worker, by its alias, address or signer URL. May be repeated. Default: the key"
+    " that signs.",
 )
 @click.option(
     "--journal",
@@ -102,13 +103,27 @@ async def command(
     form = log_format or ("json" if session.output.as_json else None)
     log_to_stderr(form)
     with _told_as_logs(session) if is_json(form) else nullcontext():
-        signers = [session.settings.find_key(worker) for worker in workers] or [session.signer()]
+        signers = [session.find_signer(worker) for worker in workers] or [session.signer()]
+        await _check_signers(signers)
         deployment, leader = await _identity(session, leader_name, signers, options)
         await _run(session, deployment, leader, signers, options)
 
 
+async def _check_signers(signers: "Sequence[Signer]") -> None:
+    """Compare the addresses of remote signers. A signer that does not respond may respond later."""
+    from nexus_tools.errors import UnreachableError
+    from nexus_tools.sui.keystore import RemoteSigner
+
+    for signer in signers:
+        if isinstance(signer, RemoteSigner):
+            try:
+                await signer.check_address()
+            except UnreachableError as error:
+                _log.warning("signer_unreachable", worker=str(signer.address), error=error.message)
+
+
 async def _identity(
-    session: Session, leader_name: str | None, signers: "Sequence[KeyPair]", options: dict[str, Any]
+    session: Session, leader_name: str | None, signers: "Sequence[Signer]", options: dict[str, Any]
 ) -> "tuple[Deployment, Address]":
     """Return the package and the leader, and wait for the node if it is unreachable.
 
@@ -124,7 +139,7 @@ async def _identity(
     async with AsyncExitStack() as stack:
         while True:
             try:
-                async with session.nexus(keeps_running=True) as nexus:
+                async with session.nexus(signing=False, keeps_running=True) as nexus:
                     with session.output.progress("reading the registry"):
                         found = await _worked_for(
                             session, nexus.leaders, leader_name, signers[0].address
@@ -153,7 +168,7 @@ async def _worked_for(
         return require_single(worked_by, leader_name, f"{worker} is not a worker of any leader").id
     except NotFoundError as error:
         workers = (address for leader in everybody for address in leader.workers.entries)
-        options = dict.fromkeys(filter(None, map(session.wallet_option, workers)))
+        options = dict.fromkeys(filter(None, map(session.network_option, workers)))
         if options and not worked_by:
             commands = ", ".join(f"`{run_command(session, option)}`" for option in options)
             one_of = "one of " if len(options) > 1 else ""
@@ -179,7 +194,7 @@ async def _run(
     session: Session,
     deployment: "Deployment",
     leader_id: "Address",
-    signers: "Sequence[KeyPair]",
+    signers: "Sequence[Signer]",
     options: dict[str, Any],
 ) -> None:
     """Run until SIGINT or SIGTERM, then finish pending work.

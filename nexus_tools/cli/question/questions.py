@@ -13,6 +13,7 @@ from nexus_tools.cli.framework import (
     report,
     transaction_command,
 )
+from nexus_tools.cli.shared.pages import note_rest, page_options, read_items
 from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
 
@@ -31,20 +32,28 @@ _COLUMNS = {
 
 
 @click.command("list")
-@click.option("--all", "all_accounts", is_flag=True, help="Include questions for other accounts.")
+@click.option("--others", is_flag=True, help="Include questions for other accounts.")
+@page_options("questions")
 @network_command
-async def list_questions(session: Session, *, all_accounts: bool) -> None:
-    """List the open questions for the wallet, the oldest first.
+async def list_questions(session: Session, *, others: bool, limit: int, everything: bool) -> None:
+    """List the open questions for the wallet, the newest first.
 
-    The list comes from events, so it only goes back as far as the node keeps events. With
-    --json, the fields are `invocation`, `answerer`, `question`, `requester`, `execution`,
-    `workflow`, `asked_at_ms` and `deadline_ms`.
+    The list comes from events, so it only goes back as far as the node keeps events. If many
+    questions are open, a note says which period the list covers. With --json, the fields are
+    `invocation`, `answerer`, `question`, `requester`, `execution`, `workflow`, `asked_at_ms` and
+    `deadline_ms`.
     """
     async with session.nexus(signing=False) as nexus:
-        who = None if all_accounts else session.own_address()
-        with session.output.progress("reading events"):
-            found = await nexus.questions.open(who)
-            now_ms = await nexus.client.now_ms()
+        who = None if others else session.own_address()
+        page = await read_items(
+            session.output,
+            "questions",
+            lambda size, before: nexus.questions.open(who, limit=size, before=before),
+            limit=limit,
+            everything=everything,
+        )
+        now_ms = await nexus.client.now_ms()
+        await note_rest(session.output, nexus.client, page, "questions", limit=limit)
     rows: list[dict[str, Any]] = [
         {
             "invocation": str(item.invocation),
@@ -56,7 +65,7 @@ async def list_questions(session: Session, *, all_accounts: bool) -> None:
             "asked_at_ms": item.asked_at_ms,
             "deadline_ms": item.deadline_ms,
         }
-        for item in found
+        for item in page.items
     ]
     if not session.output.as_json:
         rows = [

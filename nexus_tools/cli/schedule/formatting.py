@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import Session, network_command
+from nexus_tools.cli.shared.pages import note_rest, page_options, read_items
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -34,9 +35,10 @@ _EXECUTIONS = {
 
 
 @click.command("list")
+@page_options("schedules")
 @network_command
-async def list_schedules(session: Session) -> None:
-    """List the wallet's schedules that are not deleted, the oldest first.
+async def list_schedules(session: Session, *, limit: int, everything: bool) -> None:
+    """List the wallet's schedules that are not deleted, the newest first.
 
     The list comes from events, so it only goes back as far as the node keeps events. With
     --json, the fields are `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `started`,
@@ -45,8 +47,16 @@ async def list_schedules(session: Session) -> None:
     execution.
     """
     async with session.nexus(signing=False) as nexus:
-        with session.output.progress("reading events"):
-            found = await nexus.schedules.overviews(session.own_address())
+        address = session.own_address()
+        page = await read_items(
+            session.output,
+            "schedules",
+            lambda size, before: nexus.schedules.overviews(address, limit=size, before=before),
+            limit=limit,
+            everything=everything,
+        )
+        await note_rest(session.output, nexus.client, page, "schedules", limit=limit)
+    found = page.items
     rows = [schedule_document(item) for item in found]
     if not session.output.as_json:
         rows = [_for_people(item, row) for item, row in zip(found, rows, strict=True)]
@@ -79,9 +89,9 @@ async def show(session: Session, schedule: str, limit: int) -> None:
 
     async with session.nexus(signing=False) as nexus:
         place = Address.parse_whole(schedule)
-        with session.output.progress("reading events"):
+        with session.output.progress("reading the schedule"):
             found = await nexus.schedules.overview(place)
-            began = (await nexus.schedules.executions(place))[-limit:]
+            began = await nexus.schedules.executions(place, limit=limit)
             kept = await nexus.executions.find_all([start.execution for start in began], Execution)
             latest = await nexus.client.latest_checkpoint()
     executions = [
@@ -93,7 +103,7 @@ async def show(session: Session, schedule: str, limit: int) -> None:
             "fee_mist": start.fee_mist,
             "storage_mist": start.storage_mist,
         }
-        for start, execution in reversed([*zip(began, kept, strict=True)])
+        for start, execution in zip(began, kept, strict=True)
     ]
     document = schedule_document(found) | _order_document(found.order)
     if session.output.as_json:
@@ -106,6 +116,7 @@ async def show(session: Session, schedule: str, limit: int) -> None:
     session.output.record(words)
     rows = [units.in_words(row) for row in executions]
     session.output.table(rows, _EXECUTIONS, empty="no executions yet")
+    _note_earlier(session.output, found, len(executions))
     for row in executions:
         if row["status"] in _FAILED:
             session.output.note(f"details: `nexus-tools workflow show {row['execution']}`")
@@ -117,6 +128,16 @@ async def show(session: Session, schedule: str, limit: int) -> None:
             f"the event cursor of {place} is at checkpoint {cursor.checkpoint}, ahead of the chain."
             " A leader reported an event that never happened, so real events are ignored. Run"
             f" `nexus-tools schedule reset-cursor {place} --leader LEADER` to name another leader"
+        )
+
+
+def _note_earlier(output: "Output", found: "ScheduleOverview", shown: int) -> None:
+    """Note that the schedule started more executions than are shown."""
+    started = found.schedule.started
+    if shown < started:
+        output.note(
+            f"showing only the newest {shown} of {units.count(started, 'execution')}. Use --limit"
+            " to show more"
         )
 
 

@@ -3,7 +3,7 @@
 The command groups `tool`, `leader`, `status` and `doctor` use this module.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.contracts.move_bindings.tool_registry import ToolSettings
     from nexus_tools.sui.types.address import Address
+
+_MAX_SLASHES = 1_000
+_SLASHES_AT_ONCE = 100
 
 DescribeResult = Callable[["PackageClient", "Sent", str], tuple[str, dict[str, Any]]]
 """Describes what a transaction did with the collateral of a named tool or leader, as text and as
@@ -79,7 +82,7 @@ class Suspension:
     message: str
     remedy: str
     reason: str | None
-    """The reason for the last slash, or None if the node no longer stores its event."""
+    """The reason for the last slash, or None if its event was not found."""
 
     def __str__(self) -> str:
         return f"{self.message}. Run `{self.remedy}` to restore it"
@@ -88,21 +91,36 @@ class Suspension:
 async def find_suspensions(
     service: "PackageClient", owned: "Sequence[Tool | Leader]"
 ) -> tuple[Suspension, ...]:
-    """Return suspensions of tools and leaders. Events are read only if there is a suspension."""
-    from nexus_tools.contracts import event_filter, parse_event
-    from nexus_tools.contracts.move_bindings.collateral import Slashed
-    from nexus_tools.sui.client import past_events
+    """Return suspensions of tools and leaders. Events are read only if there is a suspension.
 
+    Only the admin can slash. The newest `_MAX_SLASHES` slashes are searched for the reasons.
+    """
     suspended = [leader for leader in owned if leader.state == "suspended"]
     if not suspended:
         return ()
-    reasons: dict[Address, str] = {}
-    asked = past_events(service.client, event_filter(service.deployment, Slashed))
-    async for record in asked:
-        event = parse_event(service.deployment, record.event)
-        if isinstance(event, Slashed):
-            reasons[event.object] = event.reason
+    reasons = await _slash_reasons(service, {item.id for item in suspended})
     return tuple(_suspension(item, reasons.get(item.id)) for item in suspended)
+
+
+async def _slash_reasons(service: "PackageClient", ids: "set[Address]") -> "Mapping[Address, str]":
+    """Return the reasons for the last slashes of objects, from the newest slashes."""
+    from nexus_tools.contracts import event_filter, parse_event
+    from nexus_tools.contracts.move_bindings.collateral import Slashed
+    from nexus_tools.sui.client import newest_events
+
+    reasons: dict[Address, str] = {}
+    kinds = event_filter(service.deployment, Slashed)
+    scanned, before = 0, None
+    while scanned < _MAX_SLASHES and ids - reasons.keys():
+        page = await newest_events(service.client, kinds, _SLASHES_AT_ONCE, before)
+        for record in page.events:
+            event = parse_event(service.deployment, record.event)
+            if isinstance(event, Slashed):
+                reasons.setdefault(event.object, event.reason)
+        scanned, before = scanned + len(page.events), page.next
+        if before is None or len(page.events) < _SLASHES_AT_ONCE:
+            break
+    return reasons
 
 
 def _suspension(owned: "Tool | Leader", reason: str | None) -> Suspension:

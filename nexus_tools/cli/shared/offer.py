@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
     from nexus_tools.sui.types.object import Object
 
+_MAX_OFFERS = 1_000
+
 OFFERED = click.argument("recipient", required=False, type=ACCOUNT)
 """The recipient of an offer: an address, or the alias of a key."""
 
@@ -52,15 +54,18 @@ def describe_offer(what: str, recipient: str | None) -> str:
 async def list_offers(nexus: "Nexus", address: "Address") -> list[dict[str, str]]:
     """Return the offers to an address as JSON: `kind`, `name`, `owner`, and the `accept` command.
 
-    The function finds offers in the events that the node stores.
+    The newest `_MAX_OFFERS` offers of all owners are searched, because a node cannot list offers by
+    their recipient. The offers are then read from the offered objects, so withdrawn or accepted
+    offers are omitted.
     """
     from nexus_tools.contracts import event_filter, parse_event
     from nexus_tools.contracts.move_bindings.owner import OwnershipOffered
-    from nexus_tools.sui.client import past_events
+    from nexus_tools.sui.client import newest_events
 
-    asked = past_events(nexus.client, event_filter(nexus.deployment, OwnershipOffered))
+    kinds = event_filter(nexus.deployment, OwnershipOffered)
+    page = await newest_events(nexus.client, kinds, _MAX_OFFERS)
     offered: dict[Address, None] = {}
-    async for record in asked:
+    for record in reversed(page.events):
         event = parse_event(nexus.deployment, record.event)
         if isinstance(event, OwnershipOffered) and event.pending_owner == address:
             offered[event.object] = None

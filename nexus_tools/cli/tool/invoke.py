@@ -157,7 +157,7 @@ def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
         output.warn(
             f"the invocation {place} is on chain and continues. Run"
             f" `nexus-tools tool outcome {place} --wait` to see its outcome, or"
-            " `nexus-tools invocation list --all` to find it again"
+            " `nexus-tools invocation list --closed` to find it again"
         )
         if output.as_json:
             output.document(facts | {"state": "requested"})

@@ -1,6 +1,6 @@
 """The command `nexus-tools tool list`, with columns from `record.py`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,16 +12,20 @@ from nexus_tools.cli.framework import (
     registry_filter_options,
 )
 
+if TYPE_CHECKING:
+    from nexus_tools.contracts.move_bindings.tool import Tool
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.registry import ToolFilter, ToolPage
+
 _STATES = Choice(["active", "suspended", "unregistered", "claimed"])
 _SORTS = {
-    "registered": "registered_at_ms",
     "name": "fqn",
     "price": "price_mist",
     "collateral": "collateral_mist",
     "state": "state",
 }
 _NONE = "no tools yet. Run `nexus-tools tool register --url URL` to register a running tool"
-_NONE_FITS = "no matching tools. Run `nexus-tools tool list` without options to list all tools"
+_NONE_FITS = "no matching tools. Run `nexus-tools tool list` to list the newest tools"
 
 
 @click.command()
@@ -29,13 +33,22 @@ _NONE_FITS = "no matching tools. Run `nexus-tools tool list` without options to 
 @click.option("--state", type=_STATES, help="Include only tools in this state.")
 @click.option(
     "--sort",
-    type=Choice(list(_SORTS)),
+    type=Choice(["registered", *_SORTS]),
     default="registered",
     show_default=True,
-    help="Sort key.",
+    help="Sort key of the listed tools. With 'registered', the newest tool is first.",
 )
-@click.option("--reverse", is_flag=True, help="Reverse the order.")
-@click.option("--limit", type=click.IntRange(min=1), help="Maximum number of tools to list.")
+@click.option("--reverse", is_flag=True, help="Reverse the order of the listed tools.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    help="Maximum number of tools to list.",
+)
+@click.option(
+    "--all", "all_tools", is_flag=True, help="List all matching tools. Reads the whole registry."
+)
 @network_command
 async def command(
     session: Session,
@@ -43,24 +56,56 @@ async def command(
     selection: ToolSelection,
     state: str | None,
     sort: str,
-    limit: int | None,
     reverse: bool,
+    limit: int,
+    all_tools: bool,
 ) -> None:
-    """List the registered tools."""
+    """List the newest registered tools.
+
+    Options that select tools check the newest 2,000 registrations. With --owner, the command reads
+    the owner's newest events instead. Use --all to check all registrations.
+    """
     from nexus_tools.cli.tool.record import COLUMNS, tool_documents
     from nexus_tools.contracts import ToolState
 
     tool_filter = selection.tool_filter(session, None if state is None else ToolState(state))
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
-            found = await nexus.tools.list(tool_filter)
+            found, note = await _read(nexus, tool_filter, None if all_tools else limit)
             documents = await tool_documents(nexus.tools, found)
-    documents.sort(key=lambda document: document[_SORTS[sort]], reverse=reverse)
-    documents = documents[:limit]
+    if sort != "registered":
+        documents.sort(key=lambda document: document[_SORTS[sort]])
+    if reverse:
+        documents.reverse()
     rows: list[dict[str, Any]] = documents
     if not session.output.as_json:
         rows = [_row(document) for document in documents]
     session.output.table(rows, COLUMNS, empty=_NONE_FITS if selection or state else _NONE)
+    if note:
+        session.output.note(note)
+
+
+async def _read(
+    nexus: "Nexus", tool_filter: "ToolFilter", limit: int | None
+) -> tuple[list["Tool"], str | None]:
+    """Return the newest matching tools, or all of them, and a note if there may be more."""
+    if limit is None:
+        return [tool async for tool in nexus.tools.iterate(tool_filter)][::-1], None
+    page = await nexus.tools.list(tool_filter, limit=limit)
+    return [*page.items], _note(tool_filter, page)
+
+
+def _note(tool_filter: "ToolFilter", page: "ToolPage") -> str | None:
+    """Return which registrations a page results from, or None if it contains all matches."""
+    from nexus_tools.registry import ToolFilter
+
+    if page.next is None:
+        incomplete = "the node does not have all events of the owner. Use --all to check all tools"
+        return None if page.is_complete else incomplete
+    if tool_filter == ToolFilter():
+        return f"listed the newest {page.scanned} of {page.total} tools. Use --all to list all"
+    whose = "the owner's " if tool_filter.owner is not None else ""
+    return f"checked the newest {page.scanned} of {whose}{page.total} tools. Use --all to check all"
 
 
 def _row(document: dict[str, Any]) -> dict[str, Any]:

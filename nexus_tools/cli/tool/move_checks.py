@@ -92,10 +92,10 @@ async def _closing_cost_mist(nexus: "Nexus") -> int:
     """Return the cost of the last transaction that settled an invocation."""
     from nexus_tools.contracts import event_filter
     from nexus_tools.contracts.move_bindings.invocation import InvocationSettled
-    from nexus_tools.sui.client import past_events
+    from nexus_tools.sui.client import newest_events
 
     kinds = event_filter(nexus.deployment, InvocationSettled)
-    *_, last = [event async for event in past_events(nexus.client, kinds)]
+    [last] = (await newest_events(nexus.client, kinds, 1)).events
     executed = await nexus.client.transaction(last.transaction_digest)
     assert executed is not None  # the event is from this network
     return executed.cost.net

@@ -93,7 +93,7 @@ def proof_in_words(document: dict[str, Any] | None) -> str | None:
 
 
 def _wallet(session: Session) -> "Address":
-    return session.settings.locate_account(session.wallet_name).value.address
+    return session.own_address()
 
 
 def _write(session: Session, nexus: "Nexus", hosts: tuple[str, ...]) -> None:

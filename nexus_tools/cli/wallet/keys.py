@@ -15,6 +15,7 @@ from nexus_tools.cli.wallet.record import (
     key_record,
     key_record_with_active,
     require_own_key,
+    signer_record,
 )
 from nexus_tools.sui.support import units
 
@@ -76,9 +77,9 @@ def use(session: Session, name: str) -> None:
     found = session.settings.locate_account(name)
     session.settings.use_account(found)
     overridden = not found.value.is_named(session.settings.wallet or found.value.address)
-    session.report_setting(
-        "wallet", f"commands sign with {found.value.alias}", overridden=overridden
-    )
+    key = "signer" if "signer" in session.settings.overrides else "wallet"
+    done = f"commands sign with {found.value.alias}"
+    session.report_setting(key, done, overridden=overridden or key == "signer")
     if session.output.as_json:
         session.output.document(key_record(session, session.settings.locate_account(name)))
 
@@ -92,14 +93,18 @@ async def show(session: Session, name: str | None) -> None:
     The balance is the total of the coins and the address balance. Transactions can pay with both
     balances.
     """
-    found = session.settings.locate_account(name or session.wallet_name)
+    if name is None and session.signer_url is not None:
+        address, key = session.own_address(), signer_record(session)
+    else:
+        found = session.settings.locate_account(name or session.wallet_name)
+        address, key = found.value.address, key_record(session, found)
     async with session.client() as client:
         with session.output.progress("querying the network"):
-            parts = await client.balance_parts(found.value.address)
+            parts = await client.balance_parts(address)
     balance = units.sui(parts.total)
     if parts.in_address:
         balance += f", of which {units.sui(parts.in_address)} in the address balance"
-    record = key_record(session, found) | {
+    record = key | {
         "balance_mist": parts.total,
         "coins_mist": parts.in_coins,
         "address_balance_mist": parts.in_address,

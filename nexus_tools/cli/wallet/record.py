@@ -17,6 +17,18 @@ def key_record(session: Session, found: "Resolved[Account]") -> dict[str, Any]:
     return key_record_with_active(found, active_address(session))
 
 
+def signer_record(session: Session) -> dict[str, Any]:
+    """Return the record of the signer of a command, which has no alias and no known scheme."""
+    return {
+        "alias": None,
+        "address": str(session.own_address()),
+        "scheme": None,
+        "active": True,
+        "source": session.own_name(),
+        "encrypted": None,
+    }
+
+
 def key_record_with_active(found: "Resolved[Account]", active: "Address | None") -> dict[str, Any]:
     """Return the record of `key_record` for a known active address, to format many keys."""
     account = found.value

@@ -3,6 +3,7 @@
 import click
 
 from nexus_tools.cli.framework import Session, complete_keys, network_command
+from nexus_tools.cli.shared.pages import note_rest, page_options, read_items
 from nexus_tools.sui.support import units
 
 _COLUMNS = {
@@ -17,32 +18,47 @@ _COLUMNS = {
 
 @click.command()
 @click.option("--running", is_flag=True, help="List only running executions.")
-@click.option("--all", "with_deleted", is_flag=True, help="Include deleted executions.")
+@click.option("--deleted", is_flag=True, help="Include deleted executions.")
 @click.option(
     "--owner",
     help="List executions of this address or key. Default: the key that signs.",
     shell_complete=complete_keys,
 )
+@page_options("executions")
 @network_command
 async def command(
-    session: Session, *, running: bool, with_deleted: bool, owner: str | None
+    session: Session,
+    *,
+    running: bool,
+    deleted: bool,
+    owner: str | None,
+    limit: int,
+    everything: bool,
 ) -> None:
-    """List the executions that your key owns, the oldest first.
+    """List the executions that your key started, the newest first.
 
-    The list comes from events, so it only goes back as far as the node keeps events.
+    `nexus-tools schedule show` lists the executions that a schedule started. The list comes from
+    events, so it only goes back as far as the node keeps events.
     """
     from nexus_tools.registry import status_of
 
+    output = session.output
     address = session.own_address() if owner is None else session.address_of(owner, short=True)
     async with session.nexus(signing=False) as nexus:
-        with session.output.progress("reading executions"):
-            found = await nexus.executions.list(address)
+        page = await read_items(
+            output,
+            "executions",
+            lambda size, before: nexus.executions.list(
+                address, limit=size, before=before, running=running, deleted=deleted
+            ),
+            limit=limit,
+            everything=everything,
+        )
+        await note_rest(output, nexus.client, page, "executions", limit=limit)
     rows = []
-    for item in found:
+    for item in page.items:
         execution = item.execution
-        is_running = execution is not None and execution.ended_at_ms is None
-        if (running and not is_running) or (execution is None and not with_deleted):
-            continue
+        is_running = item.is_running
         ending = None if execution is None else execution.progress.ending
         row = {
             "execution": str(item.start_event.execution),
@@ -53,12 +69,12 @@ async def command(
             "funds_mist": None if execution is None else execution.funds,
             "deadline_ms": item.start_event.deadline_ms,
         }
-        if not session.output.as_json:
+        if not output.as_json:
             row["funds"] = units.sui(execution.funds) if execution and is_running else ""
             if is_running and ending is not None:
                 row["status"] = f"stopping ({ending.replace('_', ' ')})"
             row["deadline"] = units.utc(item.start_event.deadline_ms) if is_running else ""
         rows.append(row)
-    none = "no running executions" if running and found else "no executions"
+    none = "no running executions" if running else "no executions"
     empty = f"{none}. Run `nexus-tools workflow run FQN` to start one"
-    session.output.table(rows, _COLUMNS, empty=empty)
+    output.table(rows, _COLUMNS, empty=empty)

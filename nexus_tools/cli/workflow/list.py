@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from nexus_tools.cli.framework import Session, network_command, plain
+from nexus_tools.cli.shared.pages import note_rest, page_options, read_items
 
 _COLUMNS = {
     "fqn": "FQN",
@@ -18,13 +19,20 @@ _SHOWN = 60
 
 @click.command()
 @click.option("--mine", is_flag=True, help="List only workflows that your wallet published.")
+@page_options("workflows")
 @network_command
-async def command(session: Session, *, mine: bool) -> None:
-    """List the published workflows in the order of publication."""
+async def command(session: Session, *, mine: bool, limit: int, everything: bool) -> None:
+    """List the published workflows, the newest first."""
     async with session.nexus(signing=mine) as nexus:
-        with session.output.progress("reading published workflows"):
-            owner = nexus.client.address if mine else None
-            found = await nexus.workflows.list(owner)
+        owner = nexus.client.address if mine else None
+        page = await read_items(
+            session.output,
+            "workflows",
+            lambda size, before: nexus.workflows.list(owner, limit=size, before=before),
+            limit=limit,
+            everything=everything,
+        )
+        await note_rest(session.output, nexus.client, page, "workflows", limit=limit)
     rows: list[dict[str, Any]] = [
         {
             "fqn": item.fqn,
@@ -34,7 +42,7 @@ async def command(session: Session, *, mine: bool) -> None:
             "description": item.description,
             "digest": item.digest.hex(),
         }
-        for item in found
+        for item in page.items
     ]
     if not session.output.as_json:
         rows = [row | {"description": _cut(plain(row["description"]))} for row in rows]

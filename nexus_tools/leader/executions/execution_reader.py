@@ -30,11 +30,15 @@ from nexus_tools.leader.executions.pending_steps import (
     RegionEmptied,
     RunReady,
 )
+from nexus_tools.leader.intake.watcher import starting_cursor
 from nexus_tools.sui.client import past_events
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import dynamic_field_id
 from nexus_tools.sui.types.type_tag import TYPE_TAG, field_tag
+from nexus_tools.workflow import MAX_EXECUTION_MS
 
+# The time after its deadline in which an execution that no one ended is found.
+_OVERDUE_MS = 30 * 24 * 3_600_000
 _READY, _REQUESTED = 1, 2
 _OPEN = 1
 
@@ -58,12 +62,16 @@ class ExecutionReader:
         self._workflows = workflows
 
     async def assigned_executions(self) -> list[Address]:
-        """Return the executions that name the leader and have not ended, according to events."""
+        """Return the executions that name the leader and have not ended, according to events.
+
+        An execution has a deadline at most 90 days after its start, so earlier events are not read.
+        """
         chain = self._chain
         about = (ExecutionStarted, ExecutionLeadersChanged, ExecutionEnded)
         kinds = event_filter(chain.deployment, *about)
         executions: dict[Address, None] = {}
-        async for record in past_events(chain.client, kinds):
+        after = await starting_cursor(chain.client, kinds, MAX_EXECUTION_MS + _OVERDUE_MS)
+        async for record in past_events(chain.client, kinds, after):
             event = parse_event(chain.deployment, record.event)
             if isinstance(event, ExecutionStarted | ExecutionLeadersChanged):
                 if chain.leader in event.leaders:

@@ -118,15 +118,16 @@ class ExecutionRunner:
             self._track(execution).plan(FullRescan(), self._clock.now_ms())
 
     async def search(self) -> None:
-        """Find the executions that are older than the first event of a new journal."""
+        """Find the executions that are older than the first event of a new journal, once."""
         while True:
             try:
                 executions = await self._reader.assigned_executions()
             except UnreachableError:
                 await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
             else:
-                await self._journal.save_executions(dict.fromkeys(executions, True))
-                self.resume(executions)
+                await self._journal.finish_execution_search(executions)
+                # Events that arrived during the search have already planned the steps of the rest.
+                self.resume(found for found in executions if found not in self._tracked)
                 return
 
     def observe(self, page: EventPage) -> None:

@@ -178,7 +178,7 @@ class OnChainCalls:
             if isinstance(simulated.effects.status, ExecutionFailure):
                 return
             if execution is None or self._accounts.covers(execution, worker, simulated):
-                transaction = self._workers.sign(worker, kind, budget_mist)
+                transaction = await self._workers.sign(worker, kind, budget_mist)
                 executed = await self._sender.send(transaction)
                 worker.apply_effects(executed)
                 self._accounts.record([execution], worker, executed)
@@ -221,7 +221,7 @@ class OnChainCalls:
     async def _send(self, worker: Worker, call: _Call, plan: _Plan) -> int | Failure:
         """Send a call. Return its fee, or a failure that the tool caused. Raise other errors."""
         kind = call.build(self._chain, self._workers.leader.argument)
-        transaction = self._workers.sign(worker, kind, plan.budget_mist)
+        transaction = await self._workers.sign(worker, kind, plan.budget_mist)
         executed = await self._sender.send(transaction)
         worker.apply_effects(executed)
         earned_mist = self._fee_mist(executed)

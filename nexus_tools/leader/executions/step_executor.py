@@ -209,7 +209,8 @@ class StepExecutor:
             if not self._is_paid(execution, worker, simulated, events):
                 return None
             with self._accounts.reserve(execution, worker, simulated):
-                executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
+                transaction = await self._workers.sign(worker, kind, budget_mist)
+                executed = await self._sender.send(transaction)
             worker.apply_effects(executed)
             self._accounts.record([execution], worker, executed)
         self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, 0))

@@ -37,6 +37,7 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
 )
 from nexus_tools.leader.chain.assignment import Assignment, assignment
 from nexus_tools.leader.chain.closure import ClosureKind
+from nexus_tools.leader.journal.schedule_rows import Naming, ScheduleChange
 from nexus_tools.sui.client import Cursor, EventRecord, Progress
 from nexus_tools.sui.types.address import Address
 
@@ -53,7 +54,8 @@ class EventPage:
     sum of the fees that this leader earned. The values of `executions` are True for an execution
     that names this leader and has not ended. `steps` contains the events that may create or
     complete steps of executions, in order. `schedules` contains the events after which a schedule
-    may be due, each with its cursor.
+    may be due, each with its cursor. `namings` contains the changes of the schedules that name this
+    leader, in order.
     """
 
     cursor: Cursor
@@ -62,6 +64,7 @@ class EventPage:
     executions: dict[Address, bool] = field(default_factory=dict)
     steps: list[RegistryEvent] = field(default_factory=list)
     schedules: list[tuple[RegistryEvent, Cursor]] = field(default_factory=list)
+    namings: list[ScheduleChange] = field(default_factory=list)
     latest_ms: int = 0
     fees_mist: int = 0
 
@@ -143,6 +146,21 @@ class EventPage:
     def _keep_schedule_event(self, event: RegistryEvent, _leader: Address) -> None:
         self.schedules.append((event, self.cursor))
 
+    def _schedule_leaders_set(
+        self, event: ScheduleCreated | ScheduleLeadersChanged, leader: Address
+    ) -> None:
+        self.schedules.append((event, self.cursor))
+        naming = Naming.NAMED if leader in event.leaders else Naming.NOT_NAMED
+        self.namings.append(ScheduleChange(event.schedule, naming, self.cursor))
+
+    def _schedule_reset(self, event: ScheduleCursorReset, _leader: Address) -> None:
+        self.schedules.append((event, self.cursor))
+        self.namings.append(ScheduleChange(event.schedule, Naming.RESET, self.cursor))
+
+    def _schedule_cancelled(self, event: ScheduleCancelled, _leader: Address) -> None:
+        self.schedules.append((event, self.cursor))
+        self.namings.append(ScheduleChange(event.schedule, Naming.NOT_NAMED, self.cursor))
+
     HANDLERS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
         InvocationRequested: _requested,
         InvocationSettled: _settled,
@@ -158,15 +176,15 @@ class EventPage:
         ExecutionUnderfunded: _keep_step,
         ExecutionRefilled: _keep_step,
         ExecutionStopped: _keep_step,
-        ScheduleCreated: _keep_schedule_event,
+        ScheduleCreated: _schedule_leaders_set,
         ScheduleTriggered: _keep_schedule_event,
         ScheduleCollected: _keep_schedule_event,
         ScheduleActivityChanged: _keep_schedule_event,
-        ScheduleLeadersChanged: _keep_schedule_event,
+        ScheduleLeadersChanged: _schedule_leaders_set,
         ScheduleRefilled: _keep_schedule_event,
         ScheduleExtended: _keep_schedule_event,
-        ScheduleCursorReset: _keep_schedule_event,
-        ScheduleCancelled: _keep_schedule_event,
+        ScheduleCursorReset: _schedule_reset,
+        ScheduleCancelled: _schedule_cancelled,
     }
     """The handler of each type of event."""
 

@@ -102,6 +102,7 @@ class Watcher:
                 str(page.cursor),
                 self._clock.now_ms(),
                 page.executions,
+                schedules=page.namings,
             )
         )
         self._count(page)

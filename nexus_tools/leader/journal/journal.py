@@ -9,7 +9,7 @@ restart. The chain skips invocations that are already closed.
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,17 @@ from typing import Any
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import ClosureKind
+from nexus_tools.leader.journal import schedule_rows
 from nexus_tools.leader.journal.group_commit import GroupCommit
+from nexus_tools.leader.journal.schedule_rows import ScheduleChange, Search
+from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, OutcomeSignature
 
-_COLUMNS = [field.name for field in fields(Assignment)]
+_COLUMNS = [column.name for column in fields(Assignment)]
 
 _SCHEMA_VERSION = 4
-_SCHEMA = """
+_SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS identity (value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS cursor (
     only INTEGER PRIMARY KEY CHECK (only = 0), value TEXT NOT NULL
@@ -49,6 +52,7 @@ CREATE TABLE IF NOT EXISTS tool_accounts (
     author BLOB PRIMARY KEY, balance_mist INTEGER NOT NULL, refused_until_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage != 'closed';
+{schedule_rows.SCHEMA}
 """
 
 
@@ -74,14 +78,18 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class RecoveredState:
-    """The open invocations and executions in the journal, and the watcher's last cursor.
+    """The open work in the journal, and the watcher's last cursor.
 
-    `executions` are the executions that name this leader and have not ended.
+    `executions` are the executions that name this leader and have not ended. `schedules` maps the
+    schedules that name this leader to the position from which events count. `searches` are the
+    searches of past events that are finished.
     """
 
     cursor: str | None
     entries: tuple[Entry, ...]
     executions: tuple[Address, ...] = ()
+    schedules: Mapping[Address, Cursor] = field(default_factory=dict)
+    searches: frozenset[Search] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +136,13 @@ class Journal:
         cursor: str,
         now_ms: int,
         executions: Mapping[Address, bool] | None = None,
+        *,
+        schedules: Sequence[ScheduleChange] = (),
     ) -> tuple[Assignment, ...]:
         """Record a page of events with the cursor after it, and return its new, open assignments.
 
         `executions` maps an execution to True if it names this leader, and to False if it must be
-        deleted from the journal.
+        deleted from the journal. `schedules` are the changes of schedules, in order.
         """
 
         def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
@@ -143,6 +153,7 @@ class Journal:
             ]
             _close(connection, closed, now_ms)
             _update_executions(connection, executions or {})
+            schedule_rows.apply_changes(connection, schedules)
             # The cursor is in the same transaction, so that no event before it is missing.
             connection.execute("INSERT OR REPLACE INTO cursor VALUES (0, ?)", (cursor,))
             return tuple(
@@ -169,6 +180,25 @@ class Journal:
     async def save_executions(self, executions: Mapping[Address, bool]) -> None:
         """Record executions that name this leader (True), and delete other executions (False)."""
         await self._commits.run(lambda connection: _update_executions(connection, executions))
+
+    async def finish_execution_search(self, found: Iterable[Address]) -> None:
+        """Record the executions that the search found, and that the search is finished."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            _update_executions(connection, dict.fromkeys(found, True))
+            schedule_rows.finish_search(connection, Search.EXECUTIONS)
+
+        await self._commits.run(write)
+
+    async def finish_schedule_search(self, found: Mapping[Address, Cursor]) -> None:
+        """Record the schedules that the search found, and that the search is finished."""
+        await self._commits.run(
+            lambda connection: schedule_rows.finish_schedule_search(connection, found)
+        )
+
+    async def reopen_schedule_search(self) -> None:
+        """Record that the search for schedules has to be repeated."""
+        await self._write("DELETE FROM searches WHERE subject = ?", (Search.SCHEDULES.value,))
 
     async def tool_accounts(self) -> dict[Address, AuthorAccount]:
         """Return all accounts of authors."""
@@ -284,6 +314,8 @@ def _recall(connection: sqlite3.Connection) -> RecoveredState:
         cursor=cursor[0] if cursor else None,
         entries=tuple(_entry(row) for row in rows),
         executions=tuple(Address(execution) for (execution,) in execution_rows),
+        schedules=schedule_rows.read_schedules(connection),
+        searches=schedule_rows.read_searches(connection),
     )
 
 

@@ -60,6 +60,19 @@ class AssignedSchedules:
         """Return whether `schedule` is still the current object of an assigned schedule."""
         return self._assigned.get(schedule.id) is schedule
 
+    def resume(self, schedules: Mapping[Address, Cursor]) -> None:
+        """Add schedules that the journal contains, or that a search found, and plan their checks.
+
+        Each schedule has the position from which events count. If a schedule is already assigned,
+        the earlier position applies.
+        """
+        for schedule, since in schedules.items():
+            entry = self._assigned.setdefault(schedule, AssignedSchedule(schedule, since))
+            if since.position < entry.since.position:
+                entry.since = since
+                self._forgotten(schedule)
+            self._plan_check(schedule)
+
     # --- Event handlers
 
     def apply(self, event: RegistryEvent, place: Cursor) -> None:

@@ -7,25 +7,27 @@ insufficient, no transaction is simulated.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from nexus_tools.contracts import RegistryEvent, ScheduleState, event_filter, parse_event
+from nexus_tools.contracts import ScheduleState
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.contracts.move_bindings.workflows.schedule import Schedule
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan
-from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
+from nexus_tools.errors import NotFoundError, UnreachableError
 from nexus_tools.http.fair_share import FairShare
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.intake.event_page import EventPage
+from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.schedules.assigned_schedules import AssignedSchedule, AssignedSchedules
 from nexus_tools.leader.schedules.event_triggers import EventFollower
 from nexus_tools.leader.schedules.retry_delays import RetryDelays
+from nexus_tools.leader.schedules.schedule_search import ScheduleSearch
 from nexus_tools.leader.schedules.triggers import TriggerExecutor
 from nexus_tools.registry import ScheduleOverview
-from nexus_tools.sui.client import Cursor, EventRecord, past_events
+from nexus_tools.sui.client import Cursor, EventRecord
 from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.types.address import Address
 
@@ -50,6 +52,7 @@ class ScheduleRunner:
         chain: Chain,
         triggers: TriggerExecutor,
         *,
+        journal: Journal,
         clock: ChainClock,
         metrics: LeaderMetrics,
     ) -> None:
@@ -57,6 +60,7 @@ class ScheduleRunner:
         self._group = group
         self._chain = chain
         self._triggers = triggers
+        self._journal = journal
         self._clock = clock
         self._metrics = metrics
         self._event_follower = EventFollower(config, group, chain, self._handle_events, metrics)
@@ -64,12 +68,29 @@ class ScheduleRunner:
         self._setbacks = RetryDelays(config)
         self._slots: FairShare[Address | None] = FairShare(_MAX_CONCURRENT, _MAX_PER_OWNER)
         self._checks: set[asyncio.Task[None]] = set()
-        self._postponed: list[tuple[RegistryEvent, Cursor]] | None = []
+        self._search: tuple[ScheduleSearch, asyncio.Task[None]] | None = None
+
+    def resume(self, schedules: Mapping[Address, Cursor]) -> None:
+        """Check the schedules that the journal contains."""
+        self._assigned.resume(schedules)
+
+    def start_search(self) -> None:
+        """Search the past events for schedules that name this leader, until `run` ends."""
+        self._cancel_search()
+        search = ScheduleSearch(self._config, self._chain, self._journal, self._metrics)
+        self._search = search, self._group.create_task(self._run_search(search))
+
+    async def _run_search(self, search: ScheduleSearch) -> None:
+        self._assigned.resume(await search.run())
+        self._search = None
+
+    def _cancel_search(self) -> None:
+        if self._search is not None:
+            self._search[1].cancel()
 
     async def run(self) -> None:
-        """Find the existing schedules, then start due executions forever."""
+        """Start due executions forever."""
         try:
-            await self._search()
             while True:
                 for entry in await self._assigned.due():
                     check = self._group.create_task(self._check_safely(entry))
@@ -79,36 +100,14 @@ class ScheduleRunner:
             self._event_follower.stop()
             for check in self._checks:
                 check.cancel()
+            self._cancel_search()
 
     def observe(self, page: EventPage) -> None:
-        """Apply a page of events, or postpone it until the search for earlier events ends."""
-        if self._postponed is not None:
-            self._postponed += page.schedules
-            return
+        """Apply a page of events."""
+        if self._search is not None:
+            self._search[0].observe(page.namings)
         for event, place in page.schedules:
             self._assigned.apply(event, place)
-
-    async def _search(self) -> None:
-        """Apply the node's events from before this run, and then the postponed events."""
-        kinds = event_filter(self._chain.deployment, *AssignedSchedules.HANDLERS)
-        while self._postponed is not None:
-            try:
-                async for record in past_events(self._chain.client, kinds):
-                    event = parse_event(self._chain.deployment, record.event)
-                    if event is not None:
-                        self._assigned.apply(event, record.cursor)
-            except UnreachableError:
-                await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
-                continue
-            except NexusError as error:
-                self._metrics.trouble.labels("schedules").inc()
-                _log.warning("schedules_read_failed", error=error_summary(error))
-                if error.code != "history_missing":
-                    await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
-                    continue
-            postponed, self._postponed = self._postponed, None
-            for later_event, place in postponed:
-                self._assigned.apply(later_event, place)
 
     async def _check_safely(self, entry: AssignedSchedule) -> None:
         try:
@@ -192,8 +191,9 @@ class ScheduleRunner:
     async def _overview(self, entry: AssignedSchedule) -> ScheduleOverview | None:
         """Return the state of a schedule, or None.
 
-        If the schedule does not exist or does not name this leader, forget it and return None. The
-        result is also None if the cursor was reset during the read, which causes another check.
+        If the schedule does not exist, is cancelled, or does not name this leader, forget it and
+        return None. The result is also None if the cursor was reset during the read, which causes
+        another check.
         """
         since = entry.since
         try:
@@ -201,7 +201,7 @@ class ScheduleRunner:
         except NotFoundError:
             self._assigned.forget(entry.id)
             return None
-        if self._chain.leader not in order.terms.leaders:
+        if self._chain.leader not in order.terms.leaders or schedule.is_cancelled:
             self._assigned.forget(entry.id)
             return None
         entry.owner = schedule.owner

@@ -106,7 +106,7 @@ class TriggerExecutor:
             triggered = self._trigger_event(simulated.events)
             if triggered is None or _paid_mist(triggered) < simulated.cost.net:
                 return None
-            signed = self._workers.sign(worker, kind, budget_mist)
+            signed = await self._workers.sign(worker, kind, budget_mist)
             executed = await self._sender.send(signed)
             worker.apply_effects(executed)
             repaid_mist = worker.repaid_mist(executed, 0)

@@ -94,7 +94,7 @@ class PageCache:
         Raises:
             ValidationError: with code `cursor_invalid`.
         """
-        key = (_position(cursor), limit)
+        key = (position_of(cursor), limit)
         if key in self._kept:
             return self._kept[key][0]
         page = await self._read(*key)
@@ -117,7 +117,8 @@ class PageCache:
         return sum(len(page.definitions) + 1 for page, _ in self._kept.values())
 
 
-def _position(cursor: str | None) -> int:
+def position_of(cursor: str | None) -> int:
+    """Return the position of a cursor, or 0 for None. Raises `cursor_invalid`."""
     if cursor is None:
         return 0
     if not _CURSOR.fullmatch(cursor):

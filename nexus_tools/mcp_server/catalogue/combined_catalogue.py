@@ -1,6 +1,7 @@
 """A catalogue that combines several catalogues."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from nexus_tools.errors import ValidationError, WrongStateError
@@ -19,6 +20,10 @@ class CombinedCatalogue:
 
     def __init__(self, *catalogues: Catalogue) -> None:
         self._catalogues = catalogues
+
+    async def parts(self) -> Sequence[Catalogue]:
+        """Return the catalogues."""
+        return self._catalogues
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
         """Return a page of one of the catalogues.

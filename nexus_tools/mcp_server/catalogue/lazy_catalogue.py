@@ -48,6 +48,10 @@ class LazyCatalogue:
             self._wanted.set()
         return await asyncio.shield(self._attempt)
 
+    async def parts(self) -> Sequence[Catalogue]:
+        """Return the catalogue, which is opened."""
+        return [(await self.opened())[0]]
+
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
         """Return a page of the catalogue."""
         catalogue, _ = await self.opened()

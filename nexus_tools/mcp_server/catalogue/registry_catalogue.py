@@ -1,6 +1,6 @@
 """The catalogue of the on-chain registry for an MCP server, with calls of its tools."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,16 +10,24 @@ from nexus_tools.contracts.move_bindings.tool_registry import ToolRegistry as Re
 from nexus_tools.errors import WrongStateError
 from nexus_tools.export import Exportable
 from nexus_tools.leader import FoundTool
-from nexus_tools.mcp_server.catalogue.catalogue import CataloguePage, PageCache, Progress
+from nexus_tools.mcp_server.catalogue.catalogue import (
+    CataloguePage,
+    PageCache,
+    Progress,
+    position_of,
+)
+from nexus_tools.mcp_server.catalogue.changed_tools import ChangedTools
 from nexus_tools.mcp_server.catalogue.checked_schemas import CheckedSchemas
 from nexus_tools.mcp_server.catalogue.listed_prices import ListedPrices
+from nexus_tools.mcp_server.catalogue.sources import Changes
 from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
 from nexus_tools.registry import ToolFilter, ToolRegistry
+from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.object import Object
 from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn, ToolType
 
 # Limits for the reads of one page. With a selective filter, pages are short or empty.
-_NAMES_AT_ONCE = 200
+_MIN_NAMES_AT_ONCE = 50
 _NAMES_PER_PAGE = 2_000
 
 
@@ -58,30 +66,49 @@ class ToolOffers:
         """Return the registry object with its list of names."""
         return await self._registry.state()
 
-    async def between(self, state: RegistryState, begin: int, end: int) -> list[ToolOffer]:
+    def changed_tools(self) -> ChangedTools:
+        """Return a reader of later changes."""
+        return ChangedTools(self._registry, self._filter.owner)
+
+    async def between(
+        self, state: RegistryState, begin: int, end: int, *, check_schemas: bool = True
+    ) -> list[ToolOffer]:
         """Return the offered tools among the registrations from `begin` to `end`, exclusive."""
-        return await self._read(await self._registry.fqns(state, begin, end))
+        fqns = await self._registry.fqns(state, begin, end)
+        return await self.find_all(fqns, check_schemas=check_schemas)
 
     async def find(self, fqn: ToolFqn) -> ToolOffer | None:
         """Return the current tool, or None if it is not offered."""
-        return next(iter(await self._read([fqn])), None)
+        return next(iter(await self.find_all([fqn])), None)
 
-    async def _read(self, fqns: Sequence[ToolFqn]) -> list[ToolOffer]:
+    async def fqns(self, ids: Collection[Address]) -> list[ToolFqn]:
+        """Return the FQNs of the tools among objects, which may also be leaders."""
+        deployment = self._registry.deployment
+        kind = deployment.type_of(Tool)
+        values = await self._registry.client.objects([*ids])
+        tools = [deployment.decode(value, Tool) for value in values if value and value.type == kind]
+        return [ToolFqn.parse(tool.fqn) for tool in tools]
+
+    async def find_all(
+        self, fqns: Sequence[ToolFqn], *, check_schemas: bool = True
+    ) -> list[ToolOffer]:
+        """Return the tools that are offered, in the order of `fqns`.
+
+        Checking the schemas of a tool for the first time takes most of the time.
+        """
         registry = self._registry.deployment.tool_registry
         admitted_fqns = await admitted(self._registry, self._filter, fqns)
         values = await self._registry.client.objects(
             [tool_id(registry, fqn) for fqn in admitted_fqns]
         )
         offers = [
-            self._offer(fqn, value)
+            self._offer(fqn, value, check_schemas=check_schemas)
             for fqn, value in zip(admitted_fqns, values, strict=True)
             if value
         ]
         return [offer for offer in offers if offer is not None]
 
-    def _offer(self, fqn: ToolFqn, value: Object | None) -> ToolOffer | None:
-        if value is None:
-            return None
+    def _offer(self, fqn: ToolFqn, value: Object, *, check_schemas: bool) -> ToolOffer | None:
         with skip_on_error(fqn):
             found_tool = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
             tool = found_tool.tool
@@ -90,8 +117,14 @@ class ToolOffers:
             )
             if is_too_expensive or not tool.is_active or not self._filter.admits(tool):
                 return None
-            offer = ToolOffer(found_tool, self._schemas.parse(tool.definition))
-            return offer if offer.definition.type is ToolType.OFFCHAIN else None
+            definition = (
+                self._schemas.parse(tool.definition)
+                if check_schemas
+                else tool.definition.parse(check_schemas=False)
+            )
+            return (
+                ToolOffer(found_tool, definition) if definition.type is ToolType.OFFCHAIN else None
+            )
         return None
 
 
@@ -128,6 +161,7 @@ class RegistryCatalogue:
         self._calls = calls
         self._prices = prices
         self._pages = PageCache(self._read)
+        self._changed = offers.changed_tools()
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
         """Return at most `limit` definitions. The last page has no next cursor."""
@@ -153,23 +187,54 @@ class RegistryCatalogue:
             self._prices.check(definition.fqn, offer.found.tool.price_mist)
         return await self._calls.call(offer, ports, progress)
 
+    async def scan(self, cursor: str | None, limit: int) -> CataloguePage:
+        """Return a page as `page` does, but do not check the schemas."""
+        if cursor is None:
+            await self._changed.reset()
+        return await self._read_page(position_of(cursor), limit, check_schemas=False)
+
+    async def changes(self) -> Changes | None:
+        """Return the changes since the last call or scan, or None if they are not known."""
+        ids = await self._changed.read()
+        if ids is None:
+            return None
+        fqns = await self._offers.fqns(ids)
+        page = _page(await self._offers.find_all(fqns, check_schemas=False), None)
+        self._changed.advance()
+        offered = {definition.fqn for definition in page.definitions}
+        return Changes(page, tuple(fqn for fqn in fqns if fqn not in offered))
+
+    async def find_all(self, fqns: Sequence[ToolFqn]) -> CataloguePage:
+        """Return the current, checked definitions of the tools that are offered."""
+        return self._listed(_page(await self._offers.find_all(fqns), None))
+
     async def _read(self, start: int, limit: int) -> CataloguePage:
-        page = await self._read_page(start, limit)
+        return self._listed(await self._read_page(start, limit))
+
+    def _listed(self, page: CataloguePage) -> CataloguePage:
+        """Record the prices of a page that clients see."""
         if self._prices is not None:
             self._prices.record(page.prices_mist)
         return page
 
-    async def _read_page(self, start: int, limit: int) -> CataloguePage:
+    async def _read_page(
+        self, start: int, limit: int, *, check_schemas: bool = True
+    ) -> CataloguePage:
+        """Read as many registrations as the page needs. Usually, all of them are offered."""
         state = await self._offers.state()
         size = state.fqns.size
         end = min(start + _NAMES_PER_PAGE, size)
         offers: list[ToolOffer] = []
-        for batch_start in range(start, end, _NAMES_AT_ONCE):
-            batch_end = min(batch_start + _NAMES_AT_ONCE, end)
-            offers += await self._offers.between(state, batch_start, batch_end)
-            if len(offers) > limit:
-                return _page(offers[:limit], offers[limit].place)
-        return _page(offers, end if end < size else None)
+        position = start
+        while position < end and len(offers) < limit:
+            batch_end = min(position + max(limit - len(offers), _MIN_NAMES_AT_ONCE), end)
+            offers += await self._offers.between(
+                state, position, batch_end, check_schemas=check_schemas
+            )
+            position = batch_end
+        if len(offers) > limit:
+            return _page(offers[:limit], offers[limit].place)
+        return _page(offers, position if position < size else None)
 
 
 def _page(offers: list[ToolOffer], next_position: int | None) -> CataloguePage:

@@ -63,7 +63,8 @@ class WorkflowOffers:
     """The workflows that are valid, have active tools, and pass the filter.
 
     `max_price_mist` limits the initial funds of an execution. Publications are read from the node's
-    events. A publication does not change, so it is read once.
+    events. The catalogue offers every workflow, so the first page reads all publications, one
+    request for 1 000 of them. Later pages read only new publications.
     """
 
     def __init__(

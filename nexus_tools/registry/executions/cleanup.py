@@ -16,8 +16,9 @@ from nexus_tools.errors import WrongStateError
 from nexus_tools.registry.executions.history import read_execution_history
 from nexus_tools.registry.executions.step_commands import add_advance
 from nexus_tools.sui.bindings.runtime import Package
+from nexus_tools.sui.client import DynamicField
 from nexus_tools.sui.transaction_builder import TransactionBuilder
-from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.workflow import RunPhase
 
 BATCH_SIZE = 100
@@ -49,7 +50,7 @@ async def plan_cleanup(package: PackageClient, execution: Execution) -> list[Cle
         for field in await client.dynamic_fields(execution.id)
         if field.key_type == entry_type
     ]
-    invocations = await remaining_invocations(package, execution)
+    invocations = await remaining_invocations(package, execution, records)
     parts: list[tuple[int, CleanupBatch]] = [
         *((len(part), partial(_clean_runs, part)) for part in _chunks(runs)),
         *((len(part), partial(_clean_instances, part)) for part in _chunks(instances)),
@@ -98,17 +99,39 @@ async def add_due_advances(
     return count
 
 
-async def remaining_invocations(package: PackageClient, execution: Execution) -> list[Address]:
-    """Return the invocations of an execution that still exist, including failed attempts."""
+async def remaining_invocations(
+    package: PackageClient, execution: Execution, records: Sequence[DynamicField]
+) -> list[Address]:
+    """Return the invocations of an execution that still exist, including failed attempts.
+
+    The records of runs name the last attempts. The events of the execution are read only if earlier
+    attempts, or attempts whose records were deleted, still exist.
+    """
     if not execution.invocations:
         return []
-    steps = await read_execution_history(package, execution.id)
+    existing = await _existing(package, _last_attempts(package, records))
+    if len(existing) == execution.invocations:
+        return existing
+    steps = await read_execution_history(package, execution.id, limit=None)
     requests = [step.event for step in steps if isinstance(step.event, InvocationRequested)]
-    ids = [request.invocation for request in requests]
-    objects = await package.client.objects(ids)
+    return await _existing(package, [request.invocation for request in requests])
+
+
+def _last_attempts(package: PackageClient, records: Sequence[DynamicField]) -> list[Address]:
+    of_runs = package.deployment.type_of(Run)
+    runs = [
+        RunRecord.bcs.decode(field.value)
+        for field in records
+        if field.key_type == of_runs and field.value is not None
+    ]
+    return [run.invocation for run in runs if run.invocation != ZERO]
+
+
+async def _existing(package: PackageClient, invocations: Sequence[Address]) -> list[Address]:
+    objects = await package.client.objects(invocations)
     return [
         invocation_id
-        for invocation_id, value in zip(ids, objects, strict=True)
+        for invocation_id, value in zip(invocations, objects, strict=True)
         if value is not None
     ]
 

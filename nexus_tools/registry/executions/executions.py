@@ -29,16 +29,18 @@ from nexus_tools.registry.executions.cleanup import (
 )
 from nexus_tools.registry.executions.costs import ExecutionCost
 from nexus_tools.registry.executions.history import read_execution_history, spent_mist
+from nexus_tools.registry.executions.listing import ListedExecution, read_started
 from nexus_tools.registry.executions.state import ExecutionState, read_state
 from nexus_tools.registry.executions.step_commands import StepCommands, StepPredictor
 from nexus_tools.registry.executions.terms import DEFAULT_STEPS, Terms, TermsResolver
 from nexus_tools.registry.executions.waits import Wait, read_waits
 from nexus_tools.registry.invocations.history import Step
 from nexus_tools.registry.leaders.leader_registry import LeaderRef
+from nexus_tools.registry.pages import PAGE_SIZE, Page
 from nexus_tools.registry.preconditions import check_execution_owner
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.registry.workflows.workflows import Workflows
-from nexus_tools.sui.client import CHAIN_ROLLED_BACK, EventRecord, follow_events, past_events
+from nexus_tools.sui.client import CHAIN_ROLLED_BACK, Cursor, EventRecord, follow_events
 from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.units import sui
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -64,14 +66,6 @@ class StartedExecution:
     cost: ExecutionCost
     max_prices_mist: Mapping[str, int]
     max_outcome_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class ListedExecution:
-    """An execution in a list. `execution` is None if the execution was deleted."""
-
-    start_event: ExecutionStarted
-    execution: Execution | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,21 +245,29 @@ class Executions(PackageClient):
             return None
         return spent_mist(await self.history(state.execution.id))
 
-    async def list(self, owner: Address | None = None) -> tuple[ListedExecution, ...]:
-        """Return the executions of an address (default: the wallet), oldest first, from events."""
-        address = owner or self.client.address
-        records = past_events(self.client, event_filter(self.deployment, ExecutionStarted))
-        events = [parse_event(self.deployment, record.event) async for record in records]
-        starts = [
-            event
-            for event in events
-            if isinstance(event, ExecutionStarted) and event.owner == address
-        ]
-        executions = await self.find_all([start.execution for start in starts], Execution)
-        return tuple(map(ListedExecution, starts, executions))
+    async def list(
+        self,
+        owner: Address | None = None,
+        *,
+        limit: int = PAGE_SIZE,
+        before: Cursor | None = None,
+        running: bool = False,
+        deleted: bool = True,
+    ) -> Page[ListedExecution]:
+        """Return executions that an address (default: the wallet) started, newest first.
+
+        `Schedules.executions` returns the executions of a schedule, which keepers start. With
+        `running`, omit ended executions. Without `deleted`, omit deleted executions.
+        """
+        starter = owner or self.client.address
+        return await read_started(self, starter, limit, before, running=running, deleted=deleted)
 
     async def history(self, execution: Address) -> tuple[Step, ...]:
-        """Return the events of an execution that the node still has, even if it was deleted."""
+        """Return the events that the node has of an execution, in order.
+
+        Reading stops after the execution's last 1 000 transactions. The execution may be deleted if
+        at most 1 000 executions were deleted after it.
+        """
         return await read_execution_history(self, execution)
 
     async def wait(self, execution: Address) -> ExecutionState:

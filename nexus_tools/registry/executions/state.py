@@ -11,11 +11,7 @@ from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.value import Ports, Value
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.contracts.move_bindings.workflows.terms import Terms
-from nexus_tools.registry.executions.history import (
-    RunFailure,
-    read_execution_history,
-    run_failures,
-)
+from nexus_tools.registry.executions.history import RunFailure, read_failures
 from nexus_tools.registry.executions.records import ExecutionRecords
 from nexus_tools.registry.executions.step_commands import (
     ExecutionStep,
@@ -231,9 +227,9 @@ async def _failures(
     package: PackageClient, execution: Execution, workflow: PublishedWorkflow, terms: Terms
 ) -> tuple[RunFailure, ...]:
     """Return the failures of runs from events, because the object contains only their number."""
-    if not execution.progress.failures:
+    failure_count = execution.progress.failures
+    if not failure_count:
         return ()
-    steps = await read_execution_history(package, execution.id)
     allowed = {
         fqn: {
             "price_too_high": f"its limit is {sui(mist)}",
@@ -243,7 +239,7 @@ async def _failures(
         }
         for fqn, mist in zip(workflow.fqns, terms.max_prices_mist, strict=True)
     }
-    return run_failures(steps, workflow.plan, allowed)
+    return await read_failures(package, execution.id, failure_count, workflow.plan, allowed)
 
 
 def _outcome(refusal: str | None, invocation: Invocation | None) -> RunSettled | RunFailed | None:

@@ -1,23 +1,47 @@
-"""The events of one invocation, which remain available after the invocation was deleted."""
+"""The events of one invocation, which remain available after the invocation was deleted.
+
+An object names the transaction of its last version, and a shared object has its first version. So
+the request and the closing are found without a search. The transactions of a deleted invocation
+come from the node's index of transactions.
+"""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Iterable
 from typing import TypeVar
 
 from msgspec import Struct
 
-from nexus_tools.contracts import PackageClient, RegistryEvent, event_filter, parse_event
+from nexus_tools.contracts import PackageClient, RegistryEvent, parse_event
 from nexus_tools.contracts.move_bindings import invocation as moves
+from nexus_tools.contracts.move_bindings.invocation import Invocation
 from nexus_tools.errors import NotFoundError
-from nexus_tools.sui.client import Cursor, EventRecord, past_events
+from nexus_tools.registry.creation_checkpoint import read_creation
+from nexus_tools.registry.invocations.listing import parse_requests, requests_of
+from nexus_tools.registry.pages import PAGE_SIZE
+from nexus_tools.sui.client import (
+    Executed,
+    UnsupportedByNodeError,
+    newest_events,
+    newest_transactions_of,
+)
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
+from nexus_tools.sui.types.effects import InputState
+from nexus_tools.sui.types.object import Object
 
 T = TypeVar("T")
 
-_CLOSINGS = (moves.InvocationSettled, moves.InvocationFailed, moves.InvocationExpired)
-_KINDS = (moves.InvocationRequested, *_CLOSINGS, moves.InvocationDeleted)
+CLOSINGS = (moves.InvocationSettled, moves.InvocationFailed, moves.InvocationExpired)
+_KINDS = (moves.InvocationRequested, *CLOSINGS, moves.InvocationDeleted)
+
+_MAX_CHANGES = 16
+"""The maximum number of transactions of one invocation that are read."""
+
+_CHECK_NETWORK = "Check the network with `nexus-tools network show`."
+_NO_INDEX = (
+    "The requester deleted it, or it is on another network. This node does not have a transaction"
+    " index, so it cannot show the history of deleted invocations."
+)
 
 
 class Step(Struct, frozen=True):
@@ -46,58 +70,125 @@ class InvocationHistory(Struct, frozen=True):
         return next((step.event for step in self.steps if isinstance(step.event, kind)), None)
 
 
+# --- The closing of an invocation
+
+
+async def find_closing(package: PackageClient, value: Object) -> Step | None:
+    """Return the step that closed an invocation, or None if the node no longer has it.
+
+    Mostly, this is the last transaction of the object. An attempt changes once more when its
+    execution withdraws the remaining payment. A transaction that has no effect on the invocation
+    also creates a new version of the object.
+    """
+    current: Object | None = value
+    for _ in range(_MAX_CHANGES):
+        if current is None:
+            return None
+        executed = await package.client.transaction(current.previous_transaction)
+        if executed is None:
+            return None
+        steps = await _steps_in(package, [executed], value.id)
+        closing = next((step for step in steps if isinstance(step.event, CLOSINGS)), None)
+        change = dict(executed.effects.changed_objects).get(value.id)
+        if closing is not None or change is None or not isinstance(change.input, InputState):
+            return closing
+        current = await package.client.object(value.id, change.input.version)
+    return None
+
+
 async def read_closings(package: PackageClient, requester: Address, last: int) -> tuple[Step, ...]:
-    """Return the last closings of a requester's invocations, newest first and at most `last`."""
-    records = past_events(package.client, event_filter(package.deployment, *_CLOSINGS))
-    closings: deque[tuple[EventRecord, RegistryEvent]] = deque(maxlen=last)
-    async for record in records:
-        event = parse_event(package.deployment, record.event)
-        if event is not None and getattr(event, "requester", None) == requester:
-            closings.append((record, event))
-    return (await _steps(package, closings))[::-1]
+    """Return the last closings among the newest requests of a requester, newest first.
+
+    Closings of deleted invocations are only found if the node lists transactions.
+    """
+    page = await newest_events(package.client, requests_of(package, requester), PAGE_SIZE)
+    requests = [found for found in parse_requests(package, page.events) if found is not None]
+    values = await package.client.objects([request.invocation for request in requests])
+    closed = [
+        (request.invocation, value)
+        for request, value in zip(requests, values, strict=True)
+        if value is None or package.deployment.decode(value, Invocation).is_closed
+    ]
+    # A later request may be closed earlier, so read more closings than requested.
+    reads = [_closing_of(package, invocation, value) for invocation, value in closed[: 2 * last]]
+    steps = [step for step in await asyncio.gather(*reads) if step is not None]
+    return tuple(sorted(steps, key=lambda step: step.at_ms, reverse=True)[:last])
+
+
+async def _closing_of(
+    package: PackageClient, invocation: Address, value: Object | None
+) -> Step | None:
+    if value is not None:
+        return await find_closing(package, value)
+    steps = await _indexed_steps(package, invocation) or ()
+    return next((step for step in steps if isinstance(step.event, CLOSINGS)), None)
+
+
+# --- The history of an invocation
 
 
 async def read_history(package: PackageClient, invocation: Address) -> InvocationHistory:
-    """Return the events of an invocation that the node still has. Raises `invocation_unknown`."""
-    steps = await read_history_events(
-        package, _KINDS, lambda event: getattr(event, "invocation", None) == invocation
-    )
-    if not steps:
-        raise invocation_unknown_error(
-            invocation, hint="Check the network with `nexus-tools network show`."
-        )
-    return InvocationHistory(steps)
+    """Return the events of an invocation, even of a deleted invocation.
 
-
-async def read_history_events(
-    package: PackageClient,
-    kinds: Collection[type[RegistryEvent]],
-    is_wanted: Callable[[RegistryEvent], bool],
-    after: Cursor | None = None,
-) -> tuple[Step, ...]:
-    """Return the matching events of these kinds that the node has not pruned, in order.
-
-    If the cursor `after` is passed, only later events are read.
+    Raises `invocation_unknown`, or `history_missing` if the node has pruned a part of the history.
     """
-    matches: list[tuple[EventRecord, RegistryEvent]] = []
-    of_kinds = event_filter(package.deployment, *kinds)
-    async for record in past_events(package.client, of_kinds, after):
-        event = parse_event(package.deployment, record.event)
-        if event is not None and is_wanted(event):
-            matches.append((record, event))
-    return await _steps(package, matches)
+    value = await package.client.object(invocation)
+    if value is not None:
+        steps = await _steps_of_existing(package, value)
+        if steps is not None:
+            return InvocationHistory(steps)
+    indexed = await _indexed_steps(package, invocation)
+    if value is None and not indexed:
+        raise invocation_unknown_error(
+            invocation, hint=_NO_INDEX if indexed is None else _CHECK_NETWORK
+        )
+    if not indexed or not isinstance(indexed[0].event, moves.InvocationRequested):
+        raise NotFoundError(
+            "history_missing",
+            f"the node no longer has the whole history of the invocation {invocation}",
+            hint="Use a node with a longer history."
+            f" Run `nexus-tools tool outcome {invocation}` to see an outcome that is on chain.",
+        )
+    return InvocationHistory(indexed)
 
 
-async def _steps(
-    package: PackageClient, events: Collection[tuple[EventRecord, RegistryEvent]]
+async def _steps_of_existing(package: PackageClient, value: Object) -> tuple[Step, ...] | None:
+    """Return the steps of an invocation that exists, or None if the node has pruned a step."""
+    current = package.deployment.decode(value, Invocation)
+    request = await read_creation(package, value)
+    if request is None:
+        return None
+    steps = await _steps_in(package, [request], value.id)
+    if not current.is_closed or any(isinstance(step.event, CLOSINGS) for step in steps):
+        return steps
+    closing = await find_closing(package, value)
+    return None if closing is None else (*steps, closing)
+
+
+async def _indexed_steps(package: PackageClient, invocation: Address) -> tuple[Step, ...] | None:
+    """Return the steps that the node's index of transactions has, oldest first.
+
+    Return None if the node does not have this index.
+    """
+    try:
+        found = await newest_transactions_of(package.client, invocation, _MAX_CHANGES)
+    except UnsupportedByNodeError:
+        return None
+    return await _steps_in(package, found[::-1], invocation)
+
+
+async def _steps_in(
+    package: PackageClient, transactions: Iterable[Executed], invocation: Address
 ) -> tuple[Step, ...]:
-    times = await asyncio.gather(
-        *(package.client.checkpoint_time_ms(record.checkpoint) for record, _ in events)
-    )
-    return tuple(
-        Step(event, record.transaction_digest, record.event.sender, at_ms)
-        for (record, event), at_ms in zip(events, times, strict=True)
-    )
+    """Return the steps of an invocation in these transactions."""
+    steps = []
+    for executed in transactions:
+        for event in executed.events:
+            parsed = parse_event(package.deployment, event)
+            if isinstance(parsed, _KINDS) and parsed.invocation == invocation:
+                at_ms = executed.timestamp_ms or await package.client.now_ms()
+                steps.append(Step(parsed, executed.digest, event.sender, at_ms))
+    return tuple(steps)
 
 
 def invocation_unknown_error(invocation: Address, hint: str | None = None) -> NotFoundError:

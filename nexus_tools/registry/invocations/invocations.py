@@ -16,11 +16,9 @@ from nexus_tools.contracts.move_bindings.invocation import (
 )
 from nexus_tools.contracts.move_bindings.leader import Leader
 from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
-from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.errors import (
-    NexusError,
     NotFoundError,
     UsageError,
     ValidationError,
@@ -31,23 +29,26 @@ from nexus_tools.registry.invocations.commands import add_outcome, add_request, 
 from nexus_tools.registry.invocations.history import (
     InvocationHistory,
     Step,
+    find_closing,
     invocation_unknown_error,
     read_closings,
     read_history,
 )
+from nexus_tools.registry.invocations.listing import read_invocations, read_pending_attempts
+from nexus_tools.registry.invocations.outcomes import outcome_of
 from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
 from nexus_tools.registry.leaders.records import MAX_LEADERS_PER_INVOCATION, draw_leaders
+from nexus_tools.registry.pages import PAGE_SIZE, Page
 from nexus_tools.registry.tools.registration import reactivation_hint
 from nexus_tools.sui.client import (
     CHAIN_ROLLED_BACK,
+    Cursor,
     EventFilter,
     EventRecord,
     follow_events,
-    past_events,
 )
 from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.units import sui
-from nexus_tools.sui.support.untrusted_text import one_line
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.object import Object
@@ -64,38 +65,6 @@ MIN_OUTCOME_BYTES = outcome_bytes(Answer("x", {}))
 
 # The time after the deadline in which a node may still report that a leader closed the invocation.
 _GRACE_S = 10.0
-
-
-def outcome_of(invocation: Invocation) -> Outcome:
-    """Return the outcome of a closed invocation.
-
-    A value that is stored off chain is represented by its location. The detail of a failure is only
-    in its event, which `Invocations.outcome` reads. Raises `not_closed`, or `json_invalid` if an
-    on-chain tool wrote invalid JSON.
-    """
-    match invocation.state:
-        case State.Settled(variant, ports):
-            return Answer(variant, ports.with_locations())
-        case State.Failed(reason):
-            return Failure(FailureReason(reason), "")
-        case State.Expired():
-            return Failure(FailureReason.EXPIRED, "no leader closed the invocation in time")
-        case State.Requested():
-            raise WrongStateError("not_closed", f"the invocation {invocation.id} is not closed yet")
-
-
-class InvocationFailedError(NexusError):
-    """The error for a failed invocation. `failure` contains the reason and a detail for users."""
-
-    def __init__(self, invocation: Address, failure: Failure) -> None:
-        self.invocation = invocation
-        self.failure = failure
-        detail = f": {one_line(failure.detail)}" if failure.detail else ""
-        super().__init__(
-            "invocation_failed",
-            f"the invocation failed, {failure.reason}{detail}",
-            details={"invocation": str(invocation), "reason": failure.reason.value},
-        )
 
 
 @validate_arguments
@@ -240,13 +209,8 @@ class Invocations(PackageClient):
         return await self._closing(value)
 
     async def _closing(self, value: Object) -> Closing | None:
-        # A closed invocation never changes, so its last transaction is the closing.
-        closing = await self.client.transaction(value.previous_transaction)
-        for event in closing.events if closing else ():
-            parsed = parse_event(self.deployment, event)
-            if isinstance(parsed, Closing) and parsed.invocation == value.id:
-                return parsed
-        return None
+        closing = await find_closing(self, value)
+        return closing.event if closing and isinstance(closing.event, Closing) else None
 
     async def get(self, invocation: Address) -> Invocation:
         """Return the current state of an invocation. Raises `invocation_unknown`."""
@@ -256,32 +220,40 @@ class Invocations(PackageClient):
         return current
 
     async def history(self, invocation: Address) -> InvocationHistory:
-        """Return the events of an invocation, even a deleted invocation.
+        """Return the events of an invocation, even of a deleted invocation.
 
-        Raises `invocation_unknown`.
+        Raises `invocation_unknown`, or `history_missing` if the node has pruned some events.
         """
         return await read_history(self, invocation)
 
     async def recent_closings(self, requester: Address, last: int) -> tuple[Step, ...]:
-        """Return the events of the `last` closings of an address's invocations, newest first."""
+        """Return the `last` closings among the newest requests of an address, newest first."""
         return await read_closings(self, requester, last)
 
-    async def owned_by(self, requester: Address | None = None) -> tuple[Invocation, ...]:
-        """Return the invocations of an address that are not deleted, oldest first.
+    async def owned_by(
+        self,
+        requester: Address | None = None,
+        *,
+        closed: bool | None = None,
+        limit: int = PAGE_SIZE,
+        before: Cursor | None = None,
+    ) -> Page[Invocation]:
+        """Return a page of an address's invocations that are not deleted, newest first.
 
-        The default is the address of the wallet. The invocations are found by their request events,
-        so the result is limited to the events that the node has not pruned.
+        The default is the address of the wallet. If `closed` is True or False, the page has only
+        closed or only open invocations. Pass the field `next` of a page as `before` to read the
+        next page. The page omits attempts of executions: see `pending_attempts`. It also omits
+        invocations whose request events the node has pruned.
         """
         address = requester or self.client.address
-        records = past_events(self.client, event_filter(self.deployment, InvocationRequested))
-        events = [parse_event(self.deployment, record.event) async for record in records]
-        ids = [
-            event.invocation
-            for event in events
-            if isinstance(event, InvocationRequested) and event.requester == address
-        ]
-        objects = await self.find_all(ids, Invocation)
-        return tuple(invocation for invocation in objects if invocation is not None)
+        return await read_invocations(self, address, closed=closed, limit=limit, before=before)
+
+    async def pending_attempts(self, owner: Address | None = None) -> tuple[Invocation, ...]:
+        """Return the open invocations of the newest executions that an owner started.
+
+        The default is the address of the wallet. The invocations are sorted, newest first.
+        """
+        return await read_pending_attempts(self, owner or self.client.address)
 
     async def wait(self, invocation: Address) -> Outcome:
         """Wait until an invocation is closed, and return its outcome.

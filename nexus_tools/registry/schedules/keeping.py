@@ -37,7 +37,7 @@ class ScheduleKeeper(PackageClient):
 
     async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:
         """Return the uncollected executions of a schedule, oldest first."""
-        return (await read_uncollected(self, [schedule]))[schedule]
+        return await read_uncollected(self, schedule)
 
     async def collect(self, schedule: Address) -> Sent:
         """Return the leftover funds of ended, stopped or overdue executions to the schedule.

@@ -1,6 +1,7 @@
 """Functions that read schedules and their executions from objects and events."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import TypeVar, cast
 
 from nexus_tools.contracts import PackageClient, event_filter, parse_event
@@ -15,29 +16,79 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
 )
 from nexus_tools.contracts.move_bindings.workflows.terms import Terms
 from nexus_tools.errors import NotFoundError
-from nexus_tools.registry.creation_checkpoint import cursor_before_creation
 from nexus_tools.registry.executions.state import status_of
+from nexus_tools.registry.pages import Page, read_page
 from nexus_tools.registry.schedules.overview import EndedExecution, ScheduleOverview
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.registry.workflows.workflows import Workflows
-from nexus_tools.sui.client import Cursor, past_events
+from nexus_tools.sui.client import Cursor, EventRecord, object_history
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import dynamic_field_id
+from nexus_tools.sui.types.object import Object
 from nexus_tools.sui.types.type_tag import TYPE_TAG, field_tag
 from nexus_tools.workflow import Status
 
 Key = TypeVar("Key", StandingOrderKey, TermsKey)
 Value = TypeVar("Value", StandingOrder, Terms)
-EmittedEvent = TypeVar("EmittedEvent", ScheduleCreated, ScheduleTriggered, ScheduleCollected)
+MAX_TRANSACTIONS = 1_000
+"""The number of a schedule's transactions after which the search for an execution stops."""
 
 
-async def emitted_events(
-    package: PackageClient, kind: type[EmittedEvent], after: Cursor | None = None
-) -> tuple[EmittedEvent, ...]:
-    """Return the node's events of a kind in order, by default from the oldest event."""
-    records = past_events(package.client, event_filter(package.deployment, kind), after)
-    parsed = [parse_event(package.deployment, record.event) async for record in records]
-    return tuple(event for event in parsed if isinstance(event, kind))
+async def read_page_of_schedules(
+    package: PackageClient, owner: Address, limit: int, before: Cursor | None
+) -> Page[Schedule]:
+    """Return a page of the schedules of an address that are not deleted, newest first."""
+
+    async def read(records: Sequence[EventRecord]) -> list[Schedule | None]:
+        events = [parse_event(package.deployment, record.event) for record in records]
+        ids = [event.schedule for event in events if isinstance(event, ScheduleCreated)]
+        schedules = dict(zip(ids, await package.find_all(ids, Schedule), strict=True))
+        return [schedules.get(getattr(event, "schedule", owner)) for event in events]
+
+    kinds = event_filter(package.deployment, ScheduleCreated).sent_by(owner)
+    return await read_page(package, kinds, read, limit, before)
+
+
+async def read_starts(
+    package: PackageClient, schedule: Address, limit: int
+) -> tuple[ScheduleTriggered, ...]:
+    """Return the start events of a schedule's newest executions, newest first.
+
+    Reading stops after `MAX_TRANSACTIONS`. Raises `schedule_unknown`.
+    """
+    value = await package.client.object(schedule)
+    if value is None:
+        raise schedule_unknown_error(package, schedule)
+    starts: list[ScheduleTriggered] = []
+    async with aclosing(_events_back(package, value)) as events:
+        async for event in events:
+            if isinstance(event, ScheduleTriggered):
+                starts.append(event)
+                if len(starts) == limit:
+                    break
+    return tuple(starts)
+
+
+async def _events_back(
+    package: PackageClient, schedule: Object
+) -> AsyncGenerator[ScheduleTriggered | ScheduleCollected, None]:
+    """Yield the starts and collections of a schedule's executions, the newest first.
+
+    The events are in the transactions that changed the schedule, so the history of other schedules
+    does not matter.
+    """
+    number = 0
+    walk = object_history(package.client, schedule.id, schedule.previous_transaction)
+    async with aclosing(walk) as transactions:
+        async for transaction in transactions:
+            for record in reversed(transaction.executed.events):
+                event = parse_event(package.deployment, record)
+                kinds = ScheduleTriggered, ScheduleCollected
+                if isinstance(event, kinds) and event.schedule == schedule.id:
+                    yield event
+            number += 1
+            if number == MAX_TRANSACTIONS:
+                return
 
 
 async def read_order(package: PackageClient, schedule: Address) -> StandingOrder:
@@ -57,28 +108,28 @@ def schedule_unknown_error(package: PackageClient, schedule: Address) -> NotFoun
     )
 
 
-async def read_uncollected(
-    package: PackageClient, schedules: Sequence[Address]
-) -> dict[Address, tuple[Execution, ...]]:
-    """Return the uncollected executions of each schedule, oldest first."""
-    after = await cursor_before_creation(package, *schedules)
-    collected = {
-        event.execution for event in await emitted_events(package, ScheduleCollected, after)
-    }
-    starts = [
-        event
-        for event in await emitted_events(package, ScheduleTriggered, after)
-        if event.schedule in schedules and event.execution not in collected
-    ]
-    executions = await package.find_all([start.execution for start in starts], Execution)
-    return {
-        schedule: tuple(
-            execution
-            for start, execution in zip(starts, executions, strict=True)
-            if start.schedule == schedule and execution is not None
-        )
-        for schedule in schedules
-    }
+async def read_uncollected(package: PackageClient, schedule: Address) -> tuple[Execution, ...]:
+    """Return the uncollected executions of a schedule, oldest first.
+
+    The schedule counts these executions. The search for their start events stops when it has found
+    them, or after `MAX_TRANSACTIONS`.
+    """
+    value = await package.client.object(schedule)
+    count = 0 if value is None else package.deployment.decode(value, Schedule).running
+    if value is None or not count:
+        return ()
+    starts: list[Address] = []
+    collected: set[Address] = set()
+    async with aclosing(_events_back(package, value)) as events:
+        async for event in events:
+            if isinstance(event, ScheduleCollected):
+                collected.add(event.execution)
+            elif event.execution not in collected:
+                starts.append(event.execution)
+                if len(starts) == count:
+                    break
+    executions = await package.find_all(starts[::-1], Execution)
+    return tuple(execution for execution in executions if execution is not None)
 
 
 async def is_over(package: PackageClient, execution: Execution) -> bool:
@@ -100,7 +151,6 @@ async def read_overviews(
     package: PackageClient, schedules: Sequence[Schedule]
 ) -> tuple[ScheduleOverview, ...]:
     """Return the overviews of schedules, in their order."""
-    uncollected = await read_uncollected(package, [schedule.id for schedule in schedules])
     client = package.client
     now = {"now_ms": await client.now_ms(), "gas_price": await client.gas_price()}
     workflows = Workflows(package.client, package.deployment)
@@ -110,7 +160,7 @@ async def read_overviews(
         if schedule.dag not in workflows_by_id:
             workflows_by_id[schedule.dag] = await workflows.by_id(schedule.dag)
         order = await read_order(package, schedule.id)
-        started = uncollected[schedule.id]
+        started = await read_uncollected(package, schedule.id)
         standings.append(
             await schedule_overview(
                 package, schedule, order, workflows_by_id[schedule.dag], started, **now

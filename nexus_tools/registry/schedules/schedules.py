@@ -23,9 +23,9 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
 )
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.errors import UsageError, WrongStateError
-from nexus_tools.registry.creation_checkpoint import cursor_before_creation
 from nexus_tools.registry.executions.terms import DEFAULT_STEPS, TermsResolver
 from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
+from nexus_tools.registry.pages import PAGE_SIZE, Page
 from nexus_tools.registry.preconditions import check_execution_owner
 from nexus_tools.registry.schedules.creation import (
     check_funds,
@@ -35,8 +35,14 @@ from nexus_tools.registry.schedules.creation import (
 )
 from nexus_tools.registry.schedules.keeping import ScheduleKeeper
 from nexus_tools.registry.schedules.overview import ScheduleOverview
-from nexus_tools.registry.schedules.reading import emitted_events, read_order, read_overviews
+from nexus_tools.registry.schedules.reading import (
+    read_order,
+    read_overviews,
+    read_page_of_schedules,
+    read_starts,
+)
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
+from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.units import count, sui
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -140,34 +146,44 @@ class Schedules(ScheduleKeeper):
         """Return the standing order to which the owner consented. Raises `schedule_unknown`."""
         return await read_order(self, schedule)
 
-    async def list(self, owner: Address | None = None) -> tuple[Schedule, ...]:
-        """Return the schedules of an address that are not deleted, oldest first.
+    async def list(
+        self,
+        owner: Address | None = None,
+        *,
+        limit: int = PAGE_SIZE,
+        before: Cursor | None = None,
+    ) -> Page[Schedule]:
+        """Return the schedules of an address that are not deleted, newest first.
 
         The default is the address of the wallet. The schedules are found by their creation events,
         so the result is limited to the events that the node has not pruned.
         """
-        address = owner or self.client.address
-        created = await emitted_events(self, ScheduleCreated)
-        ids = [event.schedule for event in created if event.owner == address]
-        return tuple(
-            schedule for schedule in await self.find_all(ids, Schedule) if schedule is not None
-        )
+        return await read_page_of_schedules(self, owner or self.client.address, limit, before)
 
     async def overview(self, schedule: Address) -> ScheduleOverview:
         """Return the overview of a schedule, with collectable funds. Raises `schedule_unknown`."""
         (overview,) = await read_overviews(self, [await self.get(schedule)])
         return overview
 
-    async def overviews(self, owner: Address | None = None) -> tuple[ScheduleOverview, ...]:
+    async def overviews(
+        self,
+        owner: Address | None = None,
+        *,
+        limit: int = PAGE_SIZE,
+        before: Cursor | None = None,
+    ) -> Page[ScheduleOverview]:
         """Return the overviews of the schedules that `list` returns."""
-        return await read_overviews(self, await self.list(owner))
+        page = await self.list(owner, limit=limit, before=before)
+        return Page(await read_overviews(self, page.items), page.next)
 
-    async def executions(self, schedule: Address) -> tuple[ScheduleTriggered, ...]:
-        """Return the start events of a schedule's executions that the node has, oldest first."""
-        triggered = await emitted_events(
-            self, ScheduleTriggered, await cursor_before_creation(self, schedule)
-        )
-        return tuple(event for event in triggered if event.schedule == schedule)
+    async def executions(
+        self, schedule: Address, *, limit: int = PAGE_SIZE
+    ) -> tuple[ScheduleTriggered, ...]:
+        """Return the start events of a schedule's newest executions, newest first.
+
+        Reading stops after 1 000 transactions of the schedule. Raises `schedule_unknown`.
+        """
+        return await read_starts(self, schedule, limit)
 
     # --- For owners
 

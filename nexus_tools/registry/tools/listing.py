@@ -1,13 +1,18 @@
 """Lookup of tools by name, and lists of tools read in parallel through the registry's FQN table."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from nexus_tools.contracts import PackageClient, ToolState, fqn_field_id, name_id, tool_id
 from nexus_tools.contracts.move_bindings.name import Name
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.tool_registry import ToolRegistry, ToolSettings
 from nexus_tools.errors import NexusError, NotFoundError
+from nexus_tools.registry.pages import PAGE_SIZE
+from nexus_tools.registry.tools.owned_tools import find_owned, find_versions
 from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.sui.types.address import Address
@@ -22,6 +27,11 @@ Fqn = ToolFqn | str
 
 _FIND_HINT = "Check the spelling and the version, or run `nexus-tools tool list` to see all tools."
 _MAX_CANDIDATES = 1_000  # Names that are read for a suggestion, 50 per request.
+MAX_SCANNED = 2_000
+"""The number of registrations after which a page ends, even if it is not full."""
+
+_BATCH = 200  # Registrations that are read at once for a page with a filter.
+_PARALLEL = 1_000  # Registrations that are read at once if all are read.
 _MIN_SIMILARITY = 0.9  # A high value, because FQNs of one domain are similar.
 
 ANY = FqnPatterns()
@@ -52,6 +62,10 @@ class ToolFilter:
         is_in_state = self.state is None or tool.state is self.state
         return is_in_state and self.admits_text(tool.fqn, tool.definition.description)
 
+    def admits_tool(self, tool: Tool) -> bool:
+        """Return whether a tool matches all fields except the owner."""
+        return self.admits_name(ToolFqn.parse(tool.fqn)) and self.admits(tool)
+
     def admits_text(self, fqn: str, description: str) -> bool:
         """Return whether the FQN or description of a tool or workflow contains the search text."""
         return self.search is None or self.search.lower() in f"{fqn}\n{description}".lower()
@@ -60,12 +74,31 @@ class ToolFilter:
 ALL = ToolFilter()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPage:
-    """A page of matching tools. `next` is the start of the next page, or None on the last page."""
+class ToolPage(Struct, frozen=True):
+    """Matching tools.
+
+    `next` is None on the last page. Otherwise, it is the position at which the next page starts.
+    The page results from `scanned` of the `total` registrations. With a filter, a page may be short
+    or empty and still have a next page, because a page scans at most `MAX_SCANNED` registrations.
+    With an owner, `total` counts only the owner's tools. If `is_complete` is False, further tools
+    of the owner may exist, which `iterate` finds.
+    """
+
+    items: tuple[Tool, ...]
+    next: int | None
+    scanned: int
+    total: int
+    is_complete: bool = True
+
+
+class OwnedTools(Struct, frozen=True):
+    """The tools of an owner, the newest registration first.
+
+    If `is_complete` is False, the owner may have further tools.
+    """
 
     tools: tuple[Tool, ...]
-    next: int | None
+    is_complete: bool
 
 
 @validate_arguments
@@ -135,19 +168,63 @@ class ToolListing(PackageClient):
         except NexusError:
             return []
 
-    async def list(self, tool_filter: ToolFilter = ALL) -> tuple[Tool, ...]:
-        """Return all matching tools in the order of their registration, read in parallel."""
+    async def list(
+        self, tool_filter: ToolFilter = ALL, *, limit: int = PAGE_SIZE, before: int | None = None
+    ) -> ToolPage:
+        """Return at most `limit` matching tools, the newest registration first.
+
+        To read the next page, pass the field `next` of a page as `before`.
+        """
+        if tool_filter.owner is not None:
+            return await self._owned_page(tool_filter, tool_filter.owner, limit, before)
         state = await self.state()
-        return (await self._page(state, tool_filter, 0, max(1, state.fqns.size))).tools
+        end = state.fqns.size if before is None else min(before, state.fqns.size)
+        page = await self._page(state, tool_filter, range(end - 1, -1, -1), limit)
+        return replace(page, next=None if page.next is None else page.next + 1)
 
     async def page(
-        self, tool_filter: ToolFilter = ALL, *, start: int = 0, size: int = 100
+        self, tool_filter: ToolFilter = ALL, *, start: int = 0, size: int = PAGE_SIZE
     ) -> ToolPage:
         """Return at most `size` matching tools, in the order of their registration.
 
         `start` is 0 for the first page, and the field `next` of the previous page for later pages.
         """
-        return await self._page(await self.state(), tool_filter, start, size)
+        state = await self.state()
+        return await self._page(state, tool_filter, range(start, state.fqns.size), size)
+
+    async def iterate(self, tool_filter: ToolFilter = ALL) -> AsyncGenerator[Tool]:
+        """Yield all matching tools in the order of their registration.
+
+        The duration depends on the number of registrations. With an owner whose events are
+        complete, it depends only on the number of the owner's tools.
+        """
+        if tool_filter.owner is not None:
+            owned = await self._owned_by_events(tool_filter.owner)
+            if owned.is_complete:
+                for tool in filter(tool_filter.admits_tool, reversed(owned.tools)):
+                    yield tool
+                return
+        state = await self.state()
+        for start in range(0, state.fqns.size, _PARALLEL):
+            indices = range(start, min(start + _PARALLEL, state.fqns.size))
+            for _, tool in await self._matches(state, tool_filter, indices):
+                yield tool
+
+    async def owned_by(self, owner: Address) -> OwnedTools:
+        """Return the tools whose names an address owns, the newest registration first.
+
+        The tools are found in the newest events of the owner. If these events are not complete, the
+        newest `MAX_SCANNED` registrations of all owners are also read.
+        """
+        owned = await self._owned_by_events(owner)
+        if owned.is_complete:
+            return owned
+        state = await self.state()
+        indices = range(max(0, state.fqns.size - MAX_SCANNED), state.fqns.size)
+        scanned = await self._matches(state, ToolFilter(owner=owner), indices)
+        tools = {tool.index: tool for tool in (*owned.tools, *(tool for _, tool in scanned))}
+        newest = tuple(tools[index] for index in sorted(tools, reverse=True))
+        return OwnedTools(newest, is_complete=indices.start == 0)
 
     async def fqns(self, state: ToolRegistry, start: int, stop: int) -> tuple[ToolFqn, ...]:
         """Return the FQNs of the registrations with the indices `start` to `stop - 1`."""
@@ -164,8 +241,19 @@ class ToolListing(PackageClient):
         return tuple(fqns)
 
     async def versions(self, name: str) -> tuple[Tool, ...]:
-        """Return all versions of an unversioned name, in the order of their registration."""
-        return await self.list(ToolFilter(patterns=FqnPatterns(only=(name,))))
+        """Return all versions of an unversioned name, in the order of their registration.
+
+        The versions are found in the events of the name's present and earlier owners. If these
+        events are not complete, all registrations are read.
+        """
+        current = self.decode(await self.client.object(self._name_id(name)), Name)
+        if current is None:
+            return ()
+        found = await find_versions(self, current.owner.owner, current.id)
+        if found.is_complete:
+            return tuple(await self._existing(found.fqns))
+        of_name = ToolFilter(patterns=FqnPatterns(only=(name,)))
+        return tuple([tool async for tool in self.iterate(of_name)])
 
     async def owners(self, names: Iterable[str]) -> dict[str, Address]:
         """Return the owners of the registered names among these unversioned names."""
@@ -173,35 +261,78 @@ class ToolListing(PackageClient):
         objects = await self.find_all(ids, Name)
         return {name.name: name.owner.owner for name in objects if name is not None}
 
-    async def _page(
-        self, state: ToolRegistry, tool_filter: ToolFilter, start: int, size: int
+    async def _existing(self, fqns: Iterable[ToolFqn]) -> Sequence[Tool]:
+        """Return the tools with these FQNs, in the order of their registration."""
+        tools = await self.find_all([self._id(fqn) for fqn in fqns], Tool)
+        return sorted((tool for tool in tools if tool is not None), key=lambda tool: tool.index)
+
+    async def _owned_by_events(self, owner: Address) -> OwnedTools:
+        """Return the tools that an owner registered or accepted and still owns."""
+        found = await find_owned(self, owner)
+        owners = await self.owners(fqn.unversioned for fqn in found.fqns)
+        owned = [fqn for fqn in found.fqns if owners.get(fqn.unversioned) == owner]
+        tools = await self._existing(owned)
+        return OwnedTools(tuple(reversed(tools)), found.is_complete)
+
+    async def _owned_page(
+        self, tool_filter: ToolFilter, owner: Address, limit: int, before: int | None
     ) -> ToolPage:
+        owned = await self.owned_by(owner)
+        older = [tool for tool in owned.tools if before is None or tool.index < before]
+        matches = [tool for tool in older if tool_filter.admits_tool(tool)]
+        items = tuple(matches[:limit])
+        has_more = len(matches) > limit
+        scanned = 1 + older.index(items[-1]) if has_more else len(older)
+        following = items[-1].index if has_more else None
+        return ToolPage(items, following, scanned, len(owned.tools), owned.is_complete)
+
+    async def _page(
+        self, state: ToolRegistry, tool_filter: ToolFilter, indices: range, limit: int
+    ) -> ToolPage:
+        """Return the matches with the first of these indices. `next` is the next index."""
         matches: list[tuple[int, Tool]] = []
-        # Few tools may match, so read registrations until the page is full. One more match shows
-        # whether a next page exists.
-        while start < state.fqns.size and len(matches) <= size:
-            fqns = enumerate(await self.fqns(state, start, start + size), start)
-            admitted = {index: fqn for index, fqn in fqns if tool_filter.admits_name(fqn)}
-            if tool_filter.owner is not None:
-                owners = await self.owners(fqn.unversioned for fqn in admitted.values())
-                admitted = {
-                    index: fqn
-                    for index, fqn in admitted.items()
-                    if owners.get(fqn.unversioned) == tool_filter.owner
-                }
-            ids = {
-                index: tool_id(self.deployment.tool_registry, fqn)
-                for index, fqn in admitted.items()
-            }
-            tools = await self.find_all([*ids.values()], Tool)
-            for index, tool in zip(ids, tools, strict=True):
-                if tool is not None and tool_filter.admits(tool):
-                    matches.append((index, tool))
-            start += size
-        following = matches[size:]
+        batch = limit if tool_filter == ALL else max(limit, _BATCH)
+        end = min(len(indices), max(limit, MAX_SCANNED))
+        scanned = 0
+        # Few tools may match, so read registrations until the page is full.
+        while scanned < end and len(matches) < limit:
+            part = indices[scanned : min(scanned + batch, end)]
+            matches += await self._matches(state, tool_filter, part)
+            scanned += len(part)
+        if len(matches) > limit:
+            scanned = indices.index(matches[limit][0])
         return ToolPage(
-            tuple(tool for _, tool in matches[:size]), following[0][0] if following else None
+            tuple(tool for _, tool in matches[:limit]),
+            indices[scanned] if scanned < len(indices) else None,
+            scanned,
+            state.fqns.size,
         )
+
+    async def _matches(
+        self, state: ToolRegistry, tool_filter: ToolFilter, indices: range
+    ) -> Sequence[tuple[int, Tool]]:
+        """Return the matching registrations with these indices, in the order of the indices."""
+        ascending = sorted(indices)
+        if not ascending:
+            return []
+        fqns = await self.fqns(state, ascending[0], ascending[-1] + 1)
+        admitted = [
+            (index, fqn)
+            for index, fqn in zip(ascending, fqns, strict=True)
+            if tool_filter.admits_name(fqn)
+        ]
+        if tool_filter.owner is not None:
+            owners = await self.owners(fqn.unversioned for _, fqn in admitted)
+            admitted = [
+                entry for entry in admitted if owners.get(entry[1].unversioned) == tool_filter.owner
+            ]
+        tools = await self.find_all([self._id(fqn) for _, fqn in admitted], Tool)
+        matches = [
+            (index, tool)
+            for (index, _), tool in zip(admitted, tools, strict=True)
+            if tool is not None and tool_filter.admits(tool)
+        ]
+        return matches if indices.step > 0 else matches[::-1]
 
 
 def parse_fqn(fqn: Fqn) -> ToolFqn:

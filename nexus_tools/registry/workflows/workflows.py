@@ -1,6 +1,6 @@
 """The registry of workflows, with methods to publish, read and list workflows."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from nexus_tools.contracts import (
@@ -19,6 +19,7 @@ from nexus_tools.contracts.move_bindings.tool_registry import ToolRegistry
 from nexus_tools.contracts.move_bindings.workflows import dag as calls
 from nexus_tools.contracts.move_bindings.workflows.dag import Dag, DagPublished
 from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError, WrongStateError
+from nexus_tools.registry.pages import MAX_SCANNED, PAGE_SIZE, Page, read_page
 from nexus_tools.registry.tools.listing import Fqn, parse_fqn
 from nexus_tools.registry.workflows.publication import Progress, Publication, Step, batches
 from nexus_tools.registry.workflows.published_workflow import (
@@ -26,7 +27,7 @@ from nexus_tools.registry.workflows.published_workflow import (
     read_workflow,
     written_defaults,
 )
-from nexus_tools.sui.client import past_events
+from nexus_tools.sui.client import Cursor, EventRecord
 from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -219,12 +220,13 @@ class Workflows(PackageClient):
         """Return the workflow with this FQN. Raises `workflow_unknown` and the errors of `find`."""
         workflow = await self.find(fqn)
         if workflow is None:
+            newest = await self.list(limit=MAX_SCANNED)
             raise NotFoundError(
                 "workflow_unknown",
                 f"the workflow {fqn} is not published on {self.client.network.name}",
                 hint=suggestion(
                     str(fqn),
-                    [event.fqn for event in await self.list()],
+                    [event.fqn for event in newest.items],
                     otherwise="Run `nexus-tools workflow list` to see all workflows.",
                     cutoff=_MIN_SIMILARITY,
                 ),
@@ -246,15 +248,23 @@ class Workflows(PackageClient):
             )
         return await read_workflow(self, dag)
 
-    async def list(self, owner: Address | None = None) -> tuple[DagPublished, ...]:
-        """Return the publication events of an address or of all addresses, in order."""
-        records = past_events(self.client, event_filter(self.deployment, DagPublished))
-        events = [parse_event(self.deployment, record.event) async for record in records]
-        return tuple(
-            event
-            for event in events
-            if isinstance(event, DagPublished) and owner in (None, event.owner)
-        )
+    async def list(
+        self,
+        owner: Address | None = None,
+        *,
+        limit: int = PAGE_SIZE,
+        before: Cursor | None = None,
+    ) -> Page[DagPublished]:
+        """Return the publications of an address or of all addresses, newest first."""
+
+        async def read(records: Sequence[EventRecord]) -> list[DagPublished | None]:
+            events = [parse_event(self.deployment, record.event) for record in records]
+            return [event if isinstance(event, DagPublished) else None for event in events]
+
+        kinds = event_filter(self.deployment, DagPublished)
+        if owner is not None:
+            kinds = kinds.sent_by(owner)
+        return await read_page(self, kinds, read, limit, before)
 
     def _id(self, fqn: ToolFqn) -> Address:
         return dag_id(self.deployment.require_dag_registry(), fqn)

@@ -11,9 +11,11 @@ from nexus_tools.cli.framework import Output
 from nexus_tools.contracts import Deployment, ToolState
 from nexus_tools.errors import UnreachableError, ValidationError, WrongStateError
 from nexus_tools.mcp_server import Budget, ListedPrices, OnChainCalls, RegistryCatalogue, ToolOffers
+from nexus_tools.mcp_server.catalogue import changed_tools
 from nexus_tools.mcp_server.catalogue.checked_schemas import CheckedSchemas
 from nexus_tools.registry import Invocations, Registration, ToolFilter, ToolRegistry
 from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, ToolDefinition, ToolFqn
@@ -93,7 +95,7 @@ async def test_filtered_tools_take_no_space_on_a_page(registry):
 
 
 async def test_catalogue_reads_names_in_several_batches(registry, monkeypatch):
-    monkeypatch.setattr("nexus_tools.mcp_server.catalogue.registry_catalogue._NAMES_AT_ONCE", 2)
+    monkeypatch.setattr("nexus_tools.mcp_server.catalogue.registry_catalogue._MIN_NAMES_AT_ONCE", 2)
     assert await pages(catalogue(registry), 3) == [NAMES[:3], [*NAMES[3:], CUT]]
     monkeypatch.setattr("nexus_tools.mcp_server.catalogue.registry_catalogue._NAMES_PER_PAGE", 4)
     # Other tests may have left names behind these, which have no tools any more.
@@ -193,6 +195,131 @@ async def test_catalogue_compiles_no_schemas_when_tools_are_listed_again(registr
         assert await pages(offered, 5) == [[*NAMES], [CUT]]
         assert (await offered.find(ToolFqn.parse(CUT))).fqn == ToolFqn.parse(CUT)
     assert [name for page in listed for name in page] == [*NAMES, CUT]
+
+
+async def test_page_checks_only_the_schemas_of_its_tools(registry, monkeypatch):
+    checked = []
+    original = CheckedSchemas.parse
+
+    def parse(self, definition):
+        checked.append(definition.fqn)
+        return original(self, definition)
+
+    monkeypatch.setattr(CheckedSchemas, "parse", parse)
+    monkeypatch.setattr("nexus_tools.mcp_server.catalogue.registry_catalogue._MIN_NAMES_AT_ONCE", 1)
+    page = await catalogue(registry).page(None, 2)
+    assert checked == [str(each.fqn) for each in page.definitions] == NAMES[:2]
+
+
+async def test_scan_and_changes_check_no_schemas(registry, monkeypatch):
+    monkeypatch.setattr(CheckedSchemas, "parse", None)
+    monkeypatch.setattr(changed_tools, "_LAG", 0)
+    offered = catalogue(registry)
+    page = await offered.scan(None, 9)
+    assert [str(each.fqn) for each in page.definitions] == [*NAMES, CUT]
+    assert (await offered.changes()).removed == ()
+
+
+async def test_find_all_returns_the_offered_tools_in_order(registry):
+    fqns = [ToolFqn.parse(fqn) for fqn in (CUT, "xyz.test.other.none@1", NAMES[0])]
+    page = await catalogue(registry).find_all(fqns)
+    assert [definition.fqn for definition in page.definitions] == [fqns[0], fqns[2]]
+    assert page.prices_mist == {fqns[0]: 0, fqns[2]: 0}
+
+
+# --- Changes
+
+
+async def changed(offered):
+    """Return the changed and the removed tools, without tools of other tests."""
+    changes = await offered.changes()
+    definitions = {each.fqn.name: each.description for each in changes.page.definitions}
+    return definitions, [fqn.name for fqn in changes.removed]
+
+
+async def test_changes_are_the_registered_updated_and_unregistered_tools(registry, monkeypatch):
+    monkeypatch.setattr(changed_tools, "_LAG", 0)
+    offered = catalogue(registry)
+    assert await offered.changes() is None  # never scanned
+    await offered.scan(None, 1)
+    assert await changed(offered) == ({}, [])
+    fqns = [ToolFqn.parse(f"xyz.test.changing.{name}@1") for name in ("one", "two")]
+    await registry.register(*(Registration(definition(str(fqn)), 0) for fqn in fqns))
+    await registry.update(fqns[0], description="Changed.")
+    assert await changed(offered) == ({"one": "Changed.", "two": ""}, [])
+    await registry.unregister(fqns[0])
+    assert await changed(offered) == ({}, ["one"])
+    await registry.cancel_unregister(fqns[0])
+    assert await changed(offered) == ({"one": "Changed."}, [])
+    for fqn in fqns:
+        await registry.unregister(fqn)
+
+
+async def test_changes_are_repeated_after_an_error(registry, monkeypatch):
+    monkeypatch.setattr(changed_tools, "_LAG", 0)
+    offered = catalogue(registry)
+    await offered.scan(None, 1)
+    fqn = ToolFqn.parse("xyz.test.repeated.tool@1")
+    await registry.register(Registration(definition(str(fqn)), 0))
+    with monkeypatch.context() as failing:
+        failing.setattr(ToolOffers, "fqns", unreachable)
+        with pytest.raises(UnreachableError):
+            await offered.changes()
+    assert await changed(offered) == ({"tool": ""}, [])
+    await registry.unregister(fqn)
+
+
+async def unreachable(*_):
+    raise UnreachableError("node_unreachable", "away")
+
+
+async def test_too_many_changes_are_not_known(registry, monkeypatch):
+    monkeypatch.setattr(changed_tools, "_MAX_EVENTS", 2)
+    monkeypatch.setattr(changed_tools, "_EVENTS_AT_ONCE", 1)
+    monkeypatch.setattr(changed_tools, "_LAG", 0)
+    offered = catalogue(registry)
+    await offered.scan(None, 1)
+    fqn = ToolFqn.parse("xyz.test.restless.tool@1")
+    await registry.register(Registration(definition(str(fqn)), 0))
+    for number in range(3):
+        await registry.update(fqn, description=f"Version {number}.")
+    assert await offered.changes() is None
+    await registry.unregister(fqn)
+
+
+@pytest.mark.parametrize("has_regrown", [False, True])
+async def test_changes_are_not_known_after_a_rollback(registry, chain, monkeypatch, has_regrown):
+    monkeypatch.setattr(changed_tools, "_LAG", 3)
+    offered = catalogue(registry)
+    await offered.scan(None, 1)
+    snapshot = chain.snapshot()
+    fqn = ToolFqn.parse("xyz.test.vanishing.tool@1")
+    await registry.register(Registration(definition(str(fqn)), 0))
+    assert (await changed(offered))[0] == {"tool": ""}
+    chain.revert(snapshot)
+    if has_regrown:
+        chain.fund(registry.client.address, 1)
+    assert await offered.changes() is None
+
+
+@pytest.mark.parametrize("is_filtered", [True, False])
+async def test_transferred_name_requires_a_scan_if_the_owner_is_a_filter(
+    registry, seller, chain, monkeypatch, is_filtered
+):
+    monkeypatch.setattr(changed_tools, "_LAG", 0)
+    owner = registry.client.address if is_filtered else None
+    offered = catalogue(registry, ToolFilter(state=ToolState.ACTIVE, owner=owner))
+    await offered.scan(None, 1)
+    name = CUT.split("@", maxsplit=1)[0]
+    buyer = KeyPair.new()
+    chain.fund(buyer.address, 10**9)
+    await registry.offer(name, buyer.address)
+    async with SuiClient(registry.client.network, buyer) as client:
+        buyers = ToolRegistry(client, registry.deployment)
+        await buyers.accept(name)
+        assert (await offered.changes() is None) is is_filtered
+        await buyers.offer(name, registry.client.address)
+    await registry.accept(name)
 
 
 async def test_page_raises_when_the_node_is_unreachable(registry, monkeypatch):

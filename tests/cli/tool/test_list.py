@@ -1,5 +1,8 @@
+import re
+
 import pytest
 
+from nexus_tools.registry.tools import listing
 from nexus_tools.sui.localnet import ThreadedLocalnet
 
 
@@ -20,9 +23,9 @@ def labels(rows):
     return [row["fqn"].rsplit(".", 1)[1].removesuffix("@1") for row in rows]
 
 
-def test_tools_are_listed_in_the_order_of_their_registration(author, domain_of_three):
+def test_list_begins_with_the_newest_tool(author, domain_of_three):
     rows = author.json("tool", "list", "--domain", domain_of_three)
-    assert labels(rows) == ["gamma", "alpha", "beta"]
+    assert labels(rows) == ["beta", "alpha", "gamma"]
     shown = author.json("tool", "show", rows[0]["fqn"])
     assert set(shown) - set(rows[0]) == {"proof"}  # a list asks no domain
 
@@ -33,9 +36,11 @@ def test_tools_are_listed_in_the_order_of_their_registration(author, domain_of_t
         (["--sort", "name"], ["alpha", "beta", "gamma"]),
         (["--sort", "price"], ["alpha", "beta", "gamma"]),
         (["--sort", "name", "--reverse"], ["gamma", "beta", "alpha"]),
-        (["--sort", "name", "--limit", "1"], ["alpha"]),
+        (["--reverse"], ["gamma", "alpha", "beta"]),
+        (["--sort", "name", "--limit", "2"], ["alpha", "beta"]),
+        (["--sort", "name", "--all", "--limit", "1"], ["alpha", "beta", "gamma"]),
         (["--state", "unregistered"], ["alpha"]),
-        (["--state", "active"], ["gamma", "beta"]),
+        (["--state", "active"], ["beta", "gamma"]),
         (["--search", "BETA"], ["beta"]),
         (["--search", "nothing like it"], []),
     ],
@@ -52,6 +57,24 @@ def test_owner_filter_accepts_an_address_or_alias(author, stranger, domain_of_th
     assert author.fails("tool", "list", "--owner", "nobody") == (3, "account_unknown")
     assert author.fails("tool", "list", "--wallet", "nobody") == (3, "account_unknown")
     assert author.fails("tool", "list", "--owner", "0xnone")[0] == 7
+
+
+def test_list_prints_a_note_if_the_page_is_full(author, domain_of_three):
+    limited = author.run("tool", "list", "--limit", "2")
+    assert re.search("listed the newest 2 of [0-9]+ tools. Use --all to list all", limited.stderr)
+    mine = author.run("tool", "list", "--owner", "author", "--limit", "2")
+    assert "checked the newest 2 of the owner's 3 tools. Use --all to check all" in mine.stderr
+    complete = author.run("tool", "list", "--owner", "author", "--limit", "3")
+    assert "--all" not in complete.stderr
+
+
+def test_filtered_list_reads_registrations_up_to_the_bound(author, domain_of_three, monkeypatch):
+    monkeypatch.setattr(listing, "MAX_SCANNED", 1)
+    options = ("tool", "list", "--search", "gamma", "--domain", domain_of_three)
+    bounded = author.run(*options, "--limit", "1")
+    assert re.search("checked the newest 1 of [0-9]+ tools. Use --all to check all", bounded.stderr)
+    assert "no matching tools" in bounded.stderr
+    assert labels(author.json(*options, "--all")) == ["gamma"]
 
 
 def test_list_is_printed_as_a_table(author, domain_of_three):

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import fields
 
 from nexus_tools.contracts import Deployment
-from nexus_tools.registry import Invocations
+from nexus_tools.registry import Invocations, pages
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.types.address import Address
@@ -112,7 +112,7 @@ def test_explain_and_delete_exclude_each_other(requester):
 
 
 def test_explain_of_an_unknown_invocation_is_not_found(requester):
-    result = requester.run("tool", "outcome", f"0x{1:064x}", "--explain", "--json")
+    result = requester.run("tool", "outcome", f"0x{'ab' * 32}", "--explain", "--json")
     assert (result.code, result.error["code"]) == (3, "invocation_unknown")
     assert "--explain" not in result.error["hint"]
 
@@ -128,7 +128,7 @@ def test_outcome_shows_deadline_and_expiry(requester, request_unclosed):
     assert "expired: pass --delete for a refund" in requester.run("tool", "outcome", place).stdout
 
 
-def test_list_shows_pending_invocations_newest_first_in_pages(requester, request_unclosed):
+def test_list_shows_the_newest_pending_invocations(requester, request_unclosed):
     assert requester.json("invocation", "list") == []
     places = [request_unclosed() for _ in range(3)]
     listed = requester.json("invocation", "list")
@@ -136,25 +136,44 @@ def test_list_shows_pending_invocations_newest_first_in_pages(requester, request
     assert {row["state"] for row in listed} == {"requested"}
     first = requester.run("invocation", "list", "--limit", "2")
     assert places[2] in first.stdout
-    assert "1 more invocation. Pass --page to see older invocations" in first.stderr
-    last = requester.json("invocation", "list", "--limit", "2", "--page", "2")
-    assert [row["invocation"] for row in last] == places[:1]
+    assert places[0] not in first.stdout
+    assert "showing the newest 2. Pass --all to list older invocations" in first.stderr
+    every = requester.json("invocation", "list", "--limit", "2", "--all")
+    assert [row["invocation"] for row in every] == places[::-1]
 
 
-def test_closed_invocations_are_listed_with_all_and_deleted_together(requester):
+def test_closed_invocations_are_listed_with_closed_and_deleted_together(requester):
     places = {invoke(requester, NAP, '{"duration_ms": 0}')["invocation"] for _ in range(2)}
     pending = requester.run("invocation", "list")
     assert (pending.code, pending.stdout) == (0, "")
     assert "2 closed invocations can be deleted" in pending.stderr
-    rows = requester.json("invocation", "list", "--all")
+    rows = requester.json("invocation", "list", "--closed")
     assert {row["invocation"] for row in rows} == places
     assert {(row["state"], row["payment_mist"]) for row in rows} == {("settled", 0)}
     deleted = requester.json("invocation", "delete", "--closed", "--yes")
     assert deleted["events"] == ["InvocationDeleted"] * 2
     assert deleted["cost_mist"] < 0  # the rebate is more than the gas
-    assert requester.json("invocation", "list", "--all") == []
+    assert requester.json("invocation", "list", "--closed") == []
     again = requester.run("invocation", "delete", "--closed", "--yes")
     assert (again.code, again.stdout) == (0, "")
+
+
+def test_list_and_delete_say_how_far_they_searched(requester, request_unclosed, monkeypatch):
+    oldest = invoke(requester, NAP, '{"duration_ms": 0}')["invocation"]
+    places = [request_unclosed() for _ in range(3)]
+    monkeypatch.setattr(pages, "MAX_SCANNED", 2)
+    newest = requester.run("invocation", "list")
+    assert places[2] in newest.stdout
+    assert places[0] not in newest.stdout
+    assert "searched the requests back to checkpoint" in newest.stderr
+    every = requester.json("invocation", "list", "--all")
+    assert [row["invocation"] for row in every] == places[::-1]
+    bounded = requester.run("invocation", "delete", "--closed", "--yes")
+    assert bounded.code == 0
+    assert "no closed invocations to delete" in bounded.stderr
+    assert "searched the requests back to checkpoint" in bounded.stderr
+    deleted = requester.json("invocation", "delete", "--closed", "--all", "--yes")
+    assert (deleted["invocations"], deleted["left"]) == ([oldest], 0)
 
 
 def test_delete_needs_existing_invocations(requester):
@@ -167,7 +186,7 @@ def test_delete_needs_existing_invocations(requester):
 
 def test_list_omits_invocations_of_others(requester, stranger):
     invoke(requester, NAP, '{"duration_ms": 0}')
-    assert stranger.json("invocation", "list", "--all") == []
+    assert stranger.json("invocation", "list", "--closed") == []
 
 
 def test_outcome_shows_leaders_cost_and_refund(requester, operator_leader):

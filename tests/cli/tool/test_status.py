@@ -1,5 +1,9 @@
 """One view of everything that a wallet has."""
 
+from nexus_tools.cli import status as status_command
+from nexus_tools.cli.shared import offer as offers
+from tests.cli.conftest import make_definition
+
 DIVIDE = "xyz.example.math.divide@1"
 
 
@@ -94,6 +98,35 @@ def test_status_shows_closed_invocations(requester):
     assert (closed["state"], closed["outcome"]) == ("settled", "ok")
     assert status["pending"] == []
     assert status["money"]["prepaid_mist"] == 0
+
+
+def test_status_shows_the_newest_tools_of_a_large_owner(
+    author, registered_fqn, meta_file, monkeypatch
+):
+    monkeypatch.setattr(status_command, "_MAX_TOOLS", 1)
+    newest = make_definition("newest of two")
+    author.json("tool", "register", "--from-meta", meta_file(newest), "--yes")
+    status = author.json("status")
+    assert [tool["fqn"] for tool in status["tools"]] == [newest["fqn"]]
+    assert status["money"]["locked_mist"] == 2_000_000_000
+    shown = author.run("status").stderr
+    assert "only the newest 1 of your 2 tools are shown" in shown
+    assert f"--owner {status['address']} --all" in shown
+
+
+def test_status_shows_an_offer_despite_later_offers_within_the_bound(
+    author, stranger, registered_fqn, meta_file, monkeypatch
+):
+    monkeypatch.setattr(offers, "_MAX_OFFERS", 4)
+    name = registered_fqn.split("@")[0]
+    author.json("tool", "offer", name, stranger.wallet.signer().address, "--yes")
+    flood = make_definition("another offered tool")
+    author.json("tool", "register", "--from-meta", meta_file(flood), "--yes")
+    for number in range(3):
+        someone = f"0x{0xABC + number:064x}"
+        author.json("tool", "offer", flood["fqn"].split("@")[0], someone, "--yes")
+    [offer] = stranger.json("status")["offers"]
+    assert offer["name"] == name
 
 
 def test_status_shows_offers(author, stranger, registered_fqn):

@@ -148,7 +148,7 @@ def test_answer_needs_a_choice_and_the_asked_account(start_badge, author, examin
     question = question_of(execution, examiner)["invocation"]
     assert examiner.fails("question", "answer", question, "--yes") == (2, "answer_missing")
     assert author.fails("question", "answer", question, "--approve", "--yes")[1] == "not_answerer"
-    assert author.json("question", "list", "--all")[-1]["invocation"] == question
+    assert author.json("question", "list", "--others")[0]["invocation"] == question
 
 
 def test_answer_rejects_unknown_question(author, examiner, workflow_owner):
@@ -173,6 +173,15 @@ def test_delete_leaves_invocations_of_executions(start_badge, author):
     assert deleted.code == 0
     assert "no closed invocations to delete" in deleted.stderr
     assert "delete --closed" not in author.run("invocation", "list").stderr
+
+
+def test_list_shows_pending_invocations_of_executions(start_badge, author, examiner):
+    execution = start_badge(SQUARES)
+    question = question_of(execution, examiner)
+    [row] = author.json("invocation", "list")
+    assert (row["invocation"], row["state"]) == (question["invocation"], "requested")
+    [pending] = author.json("status")["pending"]
+    assert pending["invocation"] == question["invocation"]
 
 
 # --- Beside the tools of servers

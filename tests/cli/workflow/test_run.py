@@ -181,5 +181,5 @@ def test_clean_reclaims_storage_deposit(requester):
     assert requester.json("wallet", "show")["balance_mist"] == before + cleaned["returned_mist"]
     assert requester.fails("workflow", "show", place)[1] == "execution_unknown"
     assert place not in [each["execution"] for each in requester.json("workflow", "executions")]
-    rows = requester.json("workflow", "executions", "--all")
+    rows = requester.json("workflow", "executions", "--deleted")
     assert {each["execution"]: each["status"] for each in rows}[place] == "cleaned"

@@ -8,7 +8,7 @@ from nexus_tools.contracts import PackageClient, event_filter, parse_event
 from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.errors import NexusError
-from nexus_tools.registry import Executions, Questions, read_records
+from nexus_tools.registry import Executions, Questions, pages, read_records
 from nexus_tools.sui.client import past_events
 from nexus_tools.tool import ASK, WAIT, ToolFqn, ask_definition, wait_definition
 from nexus_tools.workflow import (
@@ -82,7 +82,7 @@ async def person(world):
 async def wait_for_questions(world, execution, person):
     """Return the open questions to an account as soon as an execution has asked one."""
     await world.events_of(execution, until=InvocationRequested)
-    return await Questions(person, world.deployment).open(person.address)
+    return (await Questions(person, world.deployment).open(person.address)).items
 
 
 @asynccontextmanager
@@ -197,7 +197,7 @@ async def test_answer_after_days_pays_the_gas_of_its_sender(world, waiting, addi
     said = {"ask.approved.answerer": str(person.address), "ask.approved.note": 'Yes, "do" it.'}
     assert (status, results) == ("completed", said)
     assert await person.balance(person.address) >= before
-    assert await Questions(person, world.deployment).open(person.address) == []
+    assert (await Questions(person, world.deployment).open(person.address)).items == ()
 
 
 async def test_sender_of_an_answer_has_no_track_record_as_a_leader(world, waiting, person):
@@ -212,7 +212,7 @@ async def test_question_ends_when_the_owner_cancels_its_execution(world, waiting
         await Executions(world.client, world.deployment).cancel(execution)
         ended = await world.ended(execution)
     assert (ended.status, ended.refund_mist > 0) == ("cancelled", True)
-    assert await Questions(person, world.deployment).open(person.address) == []
+    assert (await Questions(person, world.deployment).open(person.address)).items == ()
 
 
 async def test_answer_without_a_leader_ends_a_cancelled_execution(world, waiting, person):
@@ -301,8 +301,25 @@ async def test_question_without_a_recipient_does_not_hide_others(world, waiting,
     # Without a leader it stays open.
     tool = await world.tools.get(ToolFqn.parse(ASK))
     await world.request(tool, {"answerer": "my uncle", "question": "Shall we?"}, {"answerer": 1})
-    [question] = await Questions(person, world.deployment).open()
+    [question] = (await Questions(person, world.deployment).open()).items
     assert question.execution == execution
+
+
+async def test_questions_are_found_among_the_requests_of_other_tools(
+    world, adding, waiting, person, monkeypatch
+):
+    monkeypatch.setattr(pages, "MAX_SCANNED", 3)
+    leader = await world.new_leader()
+    ask = await world.tools.get(ToolFqn.parse(ASK))
+    inputs = [{"answerer": str(person.address), "question": f"Shall we? {n}"} for n in range(2)]
+    asked = await world.request(ask, *inputs, leaders=[leader.id])
+    add = await world.tools.get(ToolFqn.parse(SUM))
+    await world.request(add, *({"a": 1, "b": 2} for _ in range(5)), leaders=[leader.id])
+    questions = Questions(person, world.deployment)
+    newest = await questions.open(person.address, limit=1)
+    assert [question.invocation for question in newest.items] == [asked[1]]
+    older = await questions.open(person.address, limit=1, before=newest.next)
+    assert [question.invocation for question in older.items] == [asked[0]]
 
 
 async def test_restarted_leader_resumes_timed_calls(world, waiting):

@@ -23,13 +23,19 @@ WALLET = click.option(
     help="Key that signs, by alias or address. Default: the active key.",
     shell_complete=complete_keys,
 )
+SIGNER = click.option(
+    "--signer",
+    "signer_url",
+    metavar="URL",
+    help="Signer that signs instead of a key on this machine, as URL#ADDRESS.",
+)
 YES = click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Simulate the transaction without signing or sending it."
 )
 
 _FLAGS = ("--json", "-q", "--quiet", "-y", "--yes", "--dry-run")
-_WITH_VALUE = ("-n", "--network", "-w", "--wallet")
+_WITH_VALUE = ("-n", "--network", "-w", "--wallet", "--signer")
 
 
 def shared_options_last(group: click.Group, context: click.Context, args: list[str]) -> list[str]:
@@ -43,7 +49,7 @@ def shared_options_last(group: click.Group, context: click.Context, args: list[s
     place: click.Command | None = group
     while rest and isinstance(place, click.Group):
         word = rest.pop(0)
-        if word in _FLAGS or word.startswith(("--network=", "--wallet=")):
+        if word in _FLAGS or word.startswith(("--network=", "--wallet=", "--signer=")):
             options.append(word)
         elif word in _WITH_VALUE:
             options += [word, *rest[:1]]

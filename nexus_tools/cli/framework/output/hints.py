@@ -1,4 +1,4 @@
-"""Hints that repeat the `--network` and `--wallet` options of the running command."""
+"""Hints that repeat the `--network`, `--wallet` and `--signer` options of the running command."""
 
 import re
 import shlex
@@ -7,11 +7,15 @@ import click
 
 _OURS = "nexus-tools "
 _COMMAND = re.compile(rf"`({_OURS}[^`]+)`")
-_KEPT = {"wallet_name": ("-w", "--wallet"), "network_name": ("-n", "--network")}
+_KEPT = {
+    "wallet_name": ("-w", "--wallet"),
+    "signer_url": ("--signer", "--signer"),
+    "network_name": ("-n", "--network"),
+}
 
 
 def with_current_options(text: str) -> str:
-    """Add `--wallet` and `--network` of the running command to the commands in a text.
+    """Add `--wallet`, `--signer` and `--network` of the running command to the commands in a text.
 
     Commands are recognized in backticks, or if the text itself is a command. A command that does
     not have these options, or already sets them, stays unchanged.
