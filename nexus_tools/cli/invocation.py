@@ -12,10 +12,12 @@ from nexus_tools.cli.framework import (
     report,
     transaction_command,
 )
+from nexus_tools.cli.shared.pages import page_options, read_items
 from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
+    from nexus_tools.cli.shared.pages import ReadPage
     from nexus_tools.contracts.move_bindings.invocation import Invocation
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import Invocations, Page
@@ -45,16 +47,9 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--closed", is_flag=True, help="Include closed invocations.")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=50,
-    show_default=True,
-    help="Maximum number of invocations to list.",
-)
-@click.option("--all", "list_all", is_flag=True, help="List all invocations.")
+@page_options("invocations")
 @network_command
-async def list_invocations(session: Session, *, closed: bool, limit: int, list_all: bool) -> None:
+async def list_invocations(session: Session, *, closed: bool, limit: int, everything: bool) -> None:
     """List the wallet's invocations that are not closed yet, the newest first.
 
     The list also has the pending invocations of the last 50 workflow executions that the wallet
@@ -65,16 +60,19 @@ async def list_invocations(session: Session, *, closed: bool, limit: int, list_a
     With --json, the fields are `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`,
     `expires_at_ms` and `payment_mist` (the prepaid amount of a pending invocation).
     """
-    most, address = None if list_all else limit, session.own_address()
-    deletable = None
+    address, deletable = session.own_address(), None
     async with session.nexus(signing=False) as nexus:
         invocations = nexus.invocations
-        with session.output.progress("reading events"):
-            found = await _read(invocations, address, closed=None if closed else False, limit=most)
+        pages = _pages(invocations, address, closed=None if closed else False)
+        found = await read_items(
+            session.output, "invocations", pages, limit=limit, everything=everything
+        )
+        with session.output.progress("reading executions"):
             attempts = await invocations.pending_attempts(address)
             if not closed and not session.output.as_json:
-                deletable = await _read(invocations, address, closed=True, limit=_AT_ONCE)
+                deletable = await invocations.owned_by(address, closed=True, limit=_AT_ONCE)
             now_ms = await nexus.client.now_ms()
+    most = None if everything else limit
     newest = sorted([*found.items, *attempts], key=_requested_at_ms, reverse=True)
     rows = [invocation_document(item, now_ms) for item in newest[:most]]
     if not session.output.as_json:
@@ -113,11 +111,10 @@ async def delete(
     async with session.nexus() as nexus:
         found, older = list(dict.fromkeys(map(Address.parse, invocation))), None
         if closed:
-            most = None if search_all else _AT_ONCE + 1
-            with session.output.progress("reading events"):
-                page = await _read(
-                    nexus.invocations, session.own_address(), closed=True, limit=most
-                )
+            pages = _pages(nexus.invocations, session.own_address(), closed=True)
+            page = await read_items(
+                session.output, "invocations", pages, limit=_AT_ONCE + 1, everything=search_all
+            )
             found, older = [item.id for item in page.items], page.next
         if not found:
             session.output.note("no closed invocations to delete")
@@ -141,21 +138,13 @@ async def _delete(session: Session, nexus: "Nexus", found: "list[Address]") -> N
         session.output.note("more invocations remain. Run the same command again to delete them")
 
 
-async def _read(
-    invocations: "Invocations", address: "Address", *, closed: bool | None, limit: int | None
-) -> "Page[Invocation]":
-    """Return a page of invocations, or all invocations if `limit` is None."""
-    from nexus_tools.registry import Page
-
-    if limit is not None:
-        return await invocations.owned_by(address, closed=closed, limit=limit)
-    items: list[Invocation] = []
-    page = await invocations.owned_by(address, closed=closed)
-    items += page.items
-    while page.next is not None:
-        page = await invocations.owned_by(address, closed=closed, before=page.next)
-        items += page.items
-    return Page(tuple(items), None)
+def _pages(
+    invocations: "Invocations", address: "Address", *, closed: bool | None
+) -> "ReadPage[Invocation]":
+    """Return a function that reads a page of an address's invocations."""
+    return lambda limit, before: invocations.owned_by(
+        address, closed=closed, limit=limit, before=before
+    )
 
 
 def _requested_at_ms(found: "Invocation") -> int:

@@ -25,7 +25,7 @@ def tools(memory):
     return [
         tool("xyz.example.files.read_file@1", "Gives the contents.", "path"),
         tool("xyz.example.files.write_file@1", "Replaces the contents.", "path", "content"),
-        tool("xyz.example.mail.send@1", "Sends a message to somebody.", "recipient_address"),
+        tool("xyz.example.mail.send@1", "Sends a message to a colleague.", "recipient_address"),
         tool("xyz.example.mail.read@1", "Shows a message.", "message_id"),
         tool("xyz.example.misc.other@1", "Does what nobody reads about.", title="Café finder"),
         tool("xyz.example.misc.other@2", "Does what nobody reads about.", title="Café finder"),
@@ -88,7 +88,7 @@ def test_replaced_tool_is_found_by_its_new_words_only(tools):
     index = ToolIndex(tools)
     index.put([replace(tools[2], description="Rings a bell.")])
     assert [fqn.name for fqn in index.find("bell", 10).fqns] == ["send"]
-    assert index.find("somebody", 10).total == 0
+    assert index.find("colleague", 10).total == 0
     assert len(index.fqns) == 6
 
 

@@ -150,12 +150,12 @@ async def test_estimated_funds_suffice_and_rest_is_refunded(executions, twice, w
 
 async def test_failure_has_a_readable_message(executions, twice, worker):
     started = await executions.start(twice, {"a": 1, "one.b": 2})
-    failure = Failure(FailureReason.UNREACHABLE, "nobody listens")
+    failure = Failure(FailureReason.UNREACHABLE, "connection refused")
     await worker.carry(twice, started.execution, lambda _run: failure)
     state = await executions.wait(started.execution)
     assert state.status is Status.TERMINATED
     [failed] = state.failures
-    assert failed.message == f"one failed, unreachable: nobody listens ({ADD})"
+    assert failed.message == f"one failed, unreachable: connection refused ({ADD})"
     assert state.vertex_states()["one"].failed == 1
 
 
@@ -193,7 +193,7 @@ async def test_history_contains_closings_of_separate_transactions(executions, tw
     started = await executions.start(twice, {"a": 1, "one.b": 2})
     [(_run, invocation)] = await worker.open(started.execution)
     builder, deployment = TransactionBuilder(), executions.deployment
-    failure = Failure(FailureReason.UNREACHABLE, "nobody listens")
+    failure = Failure(FailureReason.UNREACHABLE, "connection refused")
     add_outcome(builder, deployment, invocation.id, worker.leader, failure)
     await worker.executions.send(builder)
     kinds = [ExecutionStarted, InvocationRequested, InvocationFailed]
@@ -205,7 +205,7 @@ async def test_history_contains_closings_of_separate_transactions(executions, tw
     steps = await executions.history(started.execution)
     assert [type(step.event) for step in steps] == [*kinds, ExecutionAdvanced, ExecutionEnded]
     [failed] = (await executions.state(started.execution)).failures
-    assert (failed.detail, failed.invocation) == ("nobody listens", invocation.id)
+    assert (failed.detail, failed.invocation) == ("connection refused", invocation.id)
 
 
 async def test_cost_of_start_covers_runs_that_are_ready_at_once(executions, publish, worker):

@@ -18,15 +18,17 @@ T = TypeVar("T")
 
 Command = Callable[..., None]
 
+_DEFAULT_LIMIT = 50
 
-def page_options(noun: str, *, default: int = 50) -> Callable[[Command], Command]:
+
+def page_options(noun: str) -> Callable[[Command], Command]:
     """Return a decorator that adds `--limit` and `--all`. `noun` is the plural of the items."""
 
     def add(command: Command) -> Command:
         limit = click.option(
             "--limit",
             type=click.IntRange(min=1),
-            default=default,
+            default=_DEFAULT_LIMIT,
             show_default=True,
             help=f"Maximum number of {noun} to list.",
         )

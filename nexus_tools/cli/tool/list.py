@@ -11,6 +11,7 @@ from nexus_tools.cli.framework import (
     network_command,
     registry_filter_options,
 )
+from nexus_tools.cli.shared.pages import page_options
 
 if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.tool import Tool
@@ -39,16 +40,7 @@ _NONE_FITS = "no matching tools. Run `nexus-tools tool list` to list the newest 
     help="Sort key of the listed tools. With 'registered', the newest tool is first.",
 )
 @click.option("--reverse", is_flag=True, help="Reverse the order of the listed tools.")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=50,
-    show_default=True,
-    help="Maximum number of tools to list.",
-)
-@click.option(
-    "--all", "all_tools", is_flag=True, help="List all matching tools. Reads the whole registry."
-)
+@page_options("tools")
 @network_command
 async def command(
     session: Session,
@@ -58,7 +50,7 @@ async def command(
     sort: str,
     reverse: bool,
     limit: int,
-    all_tools: bool,
+    everything: bool,
 ) -> None:
     """List the newest registered tools.
 
@@ -71,7 +63,7 @@ async def command(
     tool_filter = selection.tool_filter(session, None if state is None else ToolState(state))
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
-            found, note = await _read(nexus, tool_filter, None if all_tools else limit)
+            found, note = await _read(nexus, tool_filter, None if everything else limit)
             documents = await tool_documents(nexus.tools, found)
     if sort != "registered":
         documents.sort(key=lambda document: document[_SORTS[sort]])

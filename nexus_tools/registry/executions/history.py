@@ -13,15 +13,13 @@ from nexus_tools.contracts import PackageClient, RegistryEvent, event_filter, pa
 from nexus_tools.contracts.move_bindings.attempt import Attempt
 from nexus_tools.contracts.move_bindings.invocation import (
     Invocation,
-    InvocationExpired,
     InvocationFailed,
     InvocationRequested,
-    InvocationSettled,
 )
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.contracts.move_bindings.workflows.cleaning import ExecutionDeleted
 from nexus_tools.contracts.move_bindings.workflows.progress import Change
-from nexus_tools.registry.invocations.history import Step
+from nexus_tools.registry.invocations.history import CLOSINGS, Step
 from nexus_tools.registry.pages import read_page
 from nexus_tools.sui.client import EventRecord, Executed, ObjectTransaction, object_history
 from nexus_tools.sui.types.address import Address
@@ -40,7 +38,6 @@ OF_EXECUTIONS = (
     moves.ExecutionRefunded,
     moves.ExecutionEnded,
 )
-CLOSINGS = (InvocationSettled, InvocationFailed, InvocationExpired)
 RUN_EVENTS = (InvocationRequested, *CLOSINGS)
 
 MAX_TRANSACTIONS = 1_000

@@ -15,7 +15,6 @@ from nexus_tools.contracts import PackageClient, RegistryEvent, parse_event
 from nexus_tools.contracts.move_bindings import invocation as moves
 from nexus_tools.contracts.move_bindings.invocation import Invocation
 from nexus_tools.errors import NotFoundError
-from nexus_tools.registry.creation_checkpoint import read_creation
 from nexus_tools.registry.invocations.listing import parse_requests, requests_of
 from nexus_tools.registry.pages import PAGE_SIZE
 from nexus_tools.sui.client import (
@@ -27,7 +26,7 @@ from nexus_tools.sui.client import (
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.effects import InputState
-from nexus_tools.sui.types.object import Object
+from nexus_tools.sui.types.object import Object, Shared
 
 T = TypeVar("T")
 
@@ -155,7 +154,7 @@ async def read_history(package: PackageClient, invocation: Address) -> Invocatio
 async def _steps_of_existing(package: PackageClient, value: Object) -> tuple[Step, ...] | None:
     """Return the steps of an invocation that exists, or None if the node has pruned a step."""
     current = package.deployment.decode(value, Invocation)
-    request = await read_creation(package, value)
+    request = await _read_creation(package, value)
     if request is None:
         return None
     steps = await _steps_in(package, [request], value.id)
@@ -163,6 +162,19 @@ async def _steps_of_existing(package: PackageClient, value: Object) -> tuple[Ste
         return steps
     closing = await find_closing(package, value)
     return None if closing is None else (*steps, closing)
+
+
+async def _read_creation(package: PackageClient, value: Object) -> Executed | None:
+    """Return the transaction that shared an object first, or None.
+
+    The result is None if the object is not shared, or if the node has pruned its first version.
+    """
+    if not isinstance(value.owner, Shared):
+        return None
+    original = await package.client.object(value.id, value.owner.initial_version)
+    if original is None:
+        return None
+    return await package.client.transaction(original.previous_transaction)
 
 
 async def _indexed_steps(package: PackageClient, invocation: Address) -> tuple[Step, ...] | None:

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from msgspec import Struct
 
 from nexus_tools.sui.client.connection.connection import Connection, mask
+from nexus_tools.sui.client.connection.list_requests import DESCENDING, THERE_IS_MORE
 from nexus_tools.sui.client.connection.stream_retries import retry_read
 from nexus_tools.sui.client.sui_client import SuiClient
 from nexus_tools.sui.client.transactions.transactions import (
@@ -17,13 +18,6 @@ from nexus_tools.sui.types.address import Address
 
 MAX_READ_S = 1.0
 """The time after which reading stops, even if it has not found enough transactions."""
-
-_DESCENDING = 1
-"""The value of `Ordering` for lists from the newest to the oldest item."""
-
-_ITEM_LIMIT, _SCAN_LIMIT = 1, 2
-_THERE_IS_MORE = (_ITEM_LIMIT, _SCAN_LIMIT)
-"""The values of `QueryEndReason` for a list response that ends early because of a limit."""
 
 
 class _Part(Struct, frozen=True):
@@ -71,7 +65,7 @@ async def _read_once(
         "LedgerService/ListTransactions",
         read_mask=mask(*EXECUTED_FIELDS),
         filter={"terms": [{"literals": [affected]}]},
-        options={"limit": limit, "before": before, "ordering": _DESCENDING},
+        options={"limit": limit, "before": before, "ordering": DESCENDING},
     )
     transactions, token, end_reason = [], None, None
     async with aclosing(frames) as stream:
@@ -81,4 +75,4 @@ async def _read_once(
                 transactions.append(parse_executed(frame.transaction))
             if frame.HasField("end"):
                 end_reason = frame.end.reason
-    return _Part(tuple(transactions), token if end_reason in _THERE_IS_MORE else None)
+    return _Part(tuple(transactions), token if end_reason in THERE_IS_MORE else None)

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from typing import Any, Protocol, TypeGuard
 
 from nexus_tools.sui.client.connection.connection import Connection, mask
+from nexus_tools.sui.client.connection.list_requests import DESCENDING, THERE_IS_MORE
 from nexus_tools.sui.client.events.events import (
     Cursor,
     EventFilter,
@@ -48,14 +49,6 @@ LIST_LIMIT = 1_000
 """The number of events per list request. Nodes may return fewer events."""
 
 
-_DESCENDING = 1
-"""The value of `Ordering` for lists from the newest to the oldest item."""
-
-_ITEM_LIMIT, _SCAN_LIMIT = 1, 2
-_THERE_IS_MORE = (_ITEM_LIMIT, _SCAN_LIMIT)
-"""The values of `QueryEndReason` for a list response that ends early because of a limit."""
-
-
 class IndexEventSource:
     """A source that uses the node's event index, by `ListEvents` and `SubscribeEvents`."""
 
@@ -79,7 +72,7 @@ class IndexEventSource:
                         yield item
                     if frame.HasField("end"):
                         end_reason = frame.end.reason
-            if end_reason not in _THERE_IS_MORE:
+            if end_reason not in THERE_IS_MORE:
                 return
 
     async def part_before(self, before: Cursor | None, limit: int) -> EventPage:
@@ -91,7 +84,7 @@ class IndexEventSource:
                 events += [item for item in _items(frame) if _is_event_before(item, before)]
                 if frame.HasField("end"):
                     end_reason = frame.end.reason
-        if frame is None or end_reason not in _THERE_IS_MORE:
+        if frame is None or end_reason not in THERE_IS_MORE:
             return EventPage(tuple(events), None)
         token = frame.watermark.cursor
         if frame.HasField("event"):
@@ -107,7 +100,7 @@ class IndexEventSource:
             read_mask=mask(*_EVENT_FIELDS),
             filter=self._filter.message(),
             end_checkpoint=before.checkpoint + 1 if before and token is None else None,
-            options={"limit": min(limit, LIST_LIMIT), "before": token, "ordering": _DESCENDING},
+            options={"limit": min(limit, LIST_LIMIT), "before": token, "ordering": DESCENDING},
         )
 
     def _list(self, token: bytes | None, start: int) -> AsyncGenerator[Any, None]:
