@@ -205,6 +205,8 @@ class Leader:
             await self._stopping.wait()
         finally:
             watching.cancel()
+        # A late event would start a task that nothing ends.
+        await asyncio.wait({watching})
         await parts.workload.drain(self._clock.now_ms(), self._config.stop_timeout_ms / 1000)
         parts.executions.stop()
         for task in background:
@@ -239,7 +241,7 @@ class Leader:
                 await self._chain.rolled_back.wait()
             finally:
                 watching.cancel()
-            await asyncio.wait({watching})
+                await asyncio.wait({watching})
             parts.watcher.trouble = "the chain was rolled back: events are read again"
             await self._reconcile(parts)
             cursor = None

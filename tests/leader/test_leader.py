@@ -12,6 +12,8 @@ from benchmarks.proxy import Proxy
 from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.errors import NotAllowedError, NotFoundError, UsageError
 from nexus_tools.leader import Leader
+from nexus_tools.leader.intake.watcher import Watcher
+from nexus_tools.leader.workload import Workload
 from nexus_tools.sui.support import units
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import FailureReason
@@ -407,6 +409,28 @@ async def test_stop_lets_running_work_finish(world, serve_app, add_definition):
             leader.stop()
             go_on.set()
     assert isinstance((await world.invocations.get(ids[0])).state, State.Settled)
+
+
+async def test_stop_ends_the_reading_of_events_before_it_ends_other_tasks(world, add, monkeypatch):
+    """A late event would start a task for an execution, and the Leader would wait for it forever."""
+    ended = []
+    run, drain = Watcher.run, Workload.drain
+
+    async def run_and_record(self, cursor):
+        try:
+            await run(self, cursor)
+        finally:
+            ended.append("reading of events")
+
+    async def drain_and_record(self, *args):
+        ended.append("calls")
+        await drain(self, *args)
+
+    monkeypatch.setattr(Watcher, "run", run_and_record)
+    monkeypatch.setattr(Workload, "drain", drain_and_record)
+    async with world.running(await world.new_leader()):
+        await world.request(add, {"a": 1, "b": 2})
+    assert ended == ["reading of events", "calls"]
 
 
 async def test_leader_that_reads_events_is_ready(world, add):
