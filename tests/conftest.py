@@ -26,6 +26,8 @@ from hypothesis import settings
 from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
 from nexus_tools.tool import ToolDefinition
 
+pytest_plugins = ["tests.hanging_tests"]
+
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache"
 MOVE_PACKAGE = ROOT / "move" / "nexus_tools"

@@ -412,7 +412,7 @@ async def test_stop_lets_running_work_finish(world, serve_app, add_definition):
 
 
 async def test_stop_ends_the_reading_of_events_before_it_ends_other_tasks(world, add, monkeypatch):
-    """A late event would start a task for an execution, and the Leader would wait for it forever."""
+    """A late event would start a task for an execution, and the Leader would wait for it."""
     ended = []
     run, drain = Watcher.run, Workload.drain
 
