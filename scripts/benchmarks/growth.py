@@ -1,13 +1,16 @@
 """Cost of commands after short and long histories, and with few and many tools.
 
-The chain is a localnet process with an invoked tool and one leader. `growth_history` sends real
-requests and closings until the history has each of several lengths. After each length, the commands
-run several times. A figure compares the longest history with the shortest history of the same run.
+The chain is a localnet process with an invoked tool and several leaders. `growth_history` sends
+real requests and closings until the history has each of several lengths. After each length, the
+commands run several times. A figure compares the longest history with the shortest history of the
+same run. Notes show the CPU times, because other work on the machine hardly changes them.
 """
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 from time import perf_counter
 
@@ -35,55 +38,77 @@ _TOOL_COMMANDS = {
     "status with many tools": ("status",),
 }
 
-Times = dict[str, list[float]]
+
+@dataclass(slots=True)
+class _Runs:
+    """The runs of one command: seconds, and CPU milliseconds of the command and of the node."""
+
+    seconds: list[float] = field(default_factory=list)
+    command_ms: list[float] = field(default_factory=list)
+    node_ms: list[float] = field(default_factory=list)
+
+
+Runs = dict[str, _Runs]
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield the times of commands at each length, and the node's CPU time for each command."""
+    """Yield the times of commands at each length, and their ratios at the last and first length."""
     with chain.localnet_process(folder) as (network, node):
         history = History(network, home(folder))
         asyncio.run(history.prepare())
-        seconds: dict[int, Times] = {}
-        node_ms: dict[int, Times] = {}
+        by_length: dict[int, Runs] = {}
         for length in INVOCATIONS:
             asyncio.run(history.invoke_until(length))
             commands = {**_HISTORY_COMMANDS, **history.commands()}
-            seconds[length], node_ms[length] = _run_all(commands, node, folder)
-            yield from _figures(f"after {length} invocations", seconds[length], node_ms[length])
-        yield from _ratios(seconds, "invocations")
+            by_length[length] = _run_all(commands, node, folder)
+            yield from _figures(f"after {length} invocations", by_length[length])
+        yield from _ratios(by_length, "invocations")
+        by_length = {}
         for length in TOOLS:
             asyncio.run(history.register_until(length))
-            seconds[-length], node_ms[-length] = _run_all(_TOOL_COMMANDS, node, folder)
-            yield from _figures(f"with {length} tools", seconds[-length], node_ms[-length])
-        yield from _ratios({length: seconds[-length] for length in TOOLS}, "tools")
+            by_length[length] = _run_all(_TOOL_COMMANDS, node, folder)
+            yield from _figures(f"with {length} tools", by_length[length])
+        yield from _ratios(by_length, "tools")
 
 
-def _run_all(
-    commands: Mapping[str, Sequence[str]], node: Process, folder: Path
-) -> tuple[Times, Times]:
-    """Run the commands in turn. Return each command's seconds and the node's CPU time in ms."""
-    seconds: Times = {name: [] for name in commands}
-    node_ms: Times = {name: [] for name in commands}
+def _run_all(commands: Mapping[str, Sequence[str]], node: Process, folder: Path) -> Runs:
+    """Run the commands several times in turn."""
+    runs = {name: _Runs() for name in commands}
     for round_number in range(ROUNDS + 1):  # the first round fills caches
         for name, arguments in commands.items():
-            cpu_s, begin = node.cpu_s, perf_counter()
+            node_s, own_s, begin = node.cpu_s, _children_cpu_s(), perf_counter()
             run(nexus_tools(*arguments, "--json"), home(folder))
             if round_number:
-                seconds[name].append(perf_counter() - begin)
-                node_ms[name].append((node.cpu_s - cpu_s) * 1e3)
-    return seconds, node_ms
+                runs[name].seconds.append(perf_counter() - begin)
+                runs[name].command_ms.append((_children_cpu_s() - own_s) * 1e3)
+                runs[name].node_ms.append((node.cpu_s - node_s) * 1e3)
+    return runs
 
 
-def _figures(place: str, seconds: Times, node_ms: Times) -> Iterator[Figure]:
-    for name, times in seconds.items():
-        note = f"CPU of the node {median(node_ms[name]):.0f} ms"
-        yield Figure(f"growth {name} {place}", median(times) * 1e3, "ms", note=note)
+def _children_cpu_s() -> float:
+    """Return the CPU seconds of the processes that have ended. The node is not one of them."""
+    usage = getrusage(RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
-def _ratios(seconds: Mapping[int, Times], things: str) -> Iterator[Figure]:
+def _figures(place: str, runs: Runs) -> Iterator[Figure]:
+    for name, of_command in runs.items():
+        own_ms, node_ms = median(of_command.command_ms), median(of_command.node_ms)
+        note = f"CPU of the command {own_ms:.0f} ms, of the node {node_ms:.0f} ms"
+        yield Figure(f"growth {name} {place}", median(of_command.seconds) * 1e3, "ms", note=note)
+
+
+def _ratios(by_length: Mapping[int, Runs], things: str) -> Iterator[Figure]:
     """Yield the ratio of the times at the last and the first length for each command."""
-    (first, *_, last), lengths = [*seconds.values()], [*map(abs, seconds)]
-    for name, times in last.items():
-        ratio = median(times) / median(first[name])
-        label = f"growth {name} from {lengths[0]} to {lengths[-1]} {things}"
-        yield Figure(label, ratio, "times", target=at_most(MOST))
+    (first, *_, last), lengths = [*by_length.values()], [*by_length]
+    for name in last:
+        before, after = first[name], last[name]
+        cpu = median(after.command_ms) / median(before.command_ms)
+        node_ms = median(before.node_ms), median(after.node_ms)
+        yield Figure(
+            f"growth {name} from {lengths[0]} to {lengths[-1]} {things}",
+            median(after.seconds) / median(before.seconds),
+            "times",
+            target=at_most(MOST),
+            note=f"CPU {cpu:.2f} times, CPU of the node {node_ms[0]:.0f} and {node_ms[1]:.0f} ms",
+        )

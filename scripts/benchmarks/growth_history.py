@@ -19,6 +19,7 @@ _TOOL = "xyz.example.math.add@1"
 _BALANCE_MIST = 1_000_000 * SUI
 _PER_TRANSACTION = 100
 _CLOSING_BUDGET_MIST = 10 * SUI
+_LEADERS = 20
 _OWN_SHARE = 10
 """One of this many transactions requests invocations for the wallet of the commands."""
 
@@ -27,7 +28,7 @@ class History:
     """The chain's history. `home` is the environment of the commands.
 
     The wallet of the commands requests some of the invocations. Another key requests the other
-    invocations, closes all of them as a leader, and owns all tools.
+    invocations, and owns all tools. Several leaders close the invocations in turn.
     """
 
     def __init__(self, network: Network, home: dict[str, str]) -> None:
@@ -38,10 +39,10 @@ class History:
         self._wallet: KeyPair
         self._other: KeyPair
         self._deployment: Deployment
-        self._leader: Address
+        self._leaders: list[tuple[KeyPair, Address]] = []
 
     async def prepare(self) -> None:
-        """Create the keys, publish the packages, and register the leader and the invoked tool."""
+        """Create the keys, publish the packages, and register the leaders and the invoked tool."""
         self._wallet = await funded_key(self._network, _BALANCE_MIST)
         self._other = await funded_key(self._network, _BALANCE_MIST)
         run(self._command("wallet", "import", "--secret", self._wallet.to_bech32()), self._home)
@@ -49,9 +50,13 @@ class History:
             run(self._command("package", "publish", "--yes"), self._home)
         )
         async with self._client(self._other) as client:
-            leaders = LeaderRegistry(client, self._deployment)
-            _, self._leader = await leaders.register("bench", activate=True)
             await ToolRegistry(client, self._deployment).register(_definition(_TOOL))
+        for number in range(_LEADERS):
+            key = await funded_key(self._network, _BALANCE_MIST)
+            async with self._client(key) as client:
+                leaders = LeaderRegistry(client, self._deployment)
+                _, leader = await leaders.register(f"bench {number}", activate=True)
+            self._leaders.append((key, leader))
         self._tools = 1
 
     def commands(self) -> Mapping[str, Sequence[str]]:
@@ -69,13 +74,15 @@ class History:
             tool = await ToolRegistry(other, self._deployment).get(_TOOL)
             while self._invocations < length:
                 requester = wallet if self._transactions % _OWN_SHARE == 0 else other
+                key, leader = self._leaders[self._transactions % _LEADERS]
                 count = min(_PER_TRANSACTION, length - self._invocations)
                 inputs = [{"a": 1, "b": 2}] * count
-                ids = await request_many(requester, self._deployment, tool, inputs)
+                ids = await request_many(requester, self._deployment, tool, inputs, [leader])
                 outcomes = {invocation: Answer("ok", {"total": 3}) for invocation in ids}
-                await Invocations(other, self._deployment).close(
-                    self._leader, outcomes, budget=_CLOSING_BUDGET_MIST
-                )
+                async with self._client(key) as worker:
+                    await Invocations(worker, self._deployment).close(
+                        leader, outcomes, budget=_CLOSING_BUDGET_MIST
+                    )
                 self._invocations += count
                 self._transactions += 1
                 self._last = ids[-1]

@@ -19,11 +19,18 @@ from nexus_tools.sui.types.address import Address
 
 
 async def request_many(
-    client: SuiClient, deployment: Deployment, tool: Tool, inputs: Sequence[Mapping[str, Any]]
+    client: SuiClient,
+    deployment: Deployment,
+    tool: Tool,
+    inputs: Sequence[Mapping[str, Any]],
+    among: Sequence[Address] = (),
 ) -> list[Address]:
-    """Request invocations with the same leaders in one transaction. Return the invocation IDs."""
+    """Request invocations with the same leaders in one transaction. Return the invocation IDs.
+
+    `among` is the argument of `choose_leaders`.
+    """
     settings = await LeaderRegistry(client, deployment).settings()
-    leaders = await Invocations(client, deployment).choose_leaders(tool)
+    leaders = await Invocations(client, deployment).choose_leaders(tool, among)
     gas_price = await client.gas_price()
     builder = TransactionBuilder()
     for input_ in inputs:
