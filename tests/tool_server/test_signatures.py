@@ -101,7 +101,7 @@ def signed_headers(
         "content-type": "application/json",
         "nexus-invocation": invocation,
         "nexus-tool": fqn,
-        "nexus-deadline": "2027-01-15T08:00:30.000Z",
+        "nexus-deadline": "2127-01-15T08:00:30.000Z",
         "nexus-max-outcome-bytes": "4096",
     }
     now_s = time() if now_s is None else now_s
@@ -194,7 +194,7 @@ async def test_signature_for_another_request_is_rejected(add, changes, status, c
     ("header", "value"),
     [
         ("nexus-invocation", "0x2"),
-        ("nexus-deadline", "2028-01-15T08:00:30.000Z"),
+        ("nexus-deadline", "2128-01-15T08:00:30.000Z"),
         ("nexus-max-outcome-bytes", "9"),
     ],
 )
