@@ -41,13 +41,14 @@ from .invocations.invocations import DEFAULT_MAX_OUTCOME_BYTES as DEFAULT_MAX_OU
 from .invocations.invocations import Invocations as Invocations
 from .invocations.outcomes import InvocationFailedError as InvocationFailedError
 from .invocations.outcomes import outcome_of as outcome_of
-from .leaders.leader_registry import LeaderRef as LeaderRef
 from .leaders.leader_registry import LeaderRegistry as LeaderRegistry
+from .leaders.listing import LeaderPage as LeaderPage
+from .leaders.listing import LeaderRef as LeaderRef
 from .leaders.records import LeaderHistories as LeaderHistories
 from .leaders.records import LeaderRecord as LeaderRecord
 from .leaders.records import choose_leaders as choose_leaders
 from .leaders.records import read_histories as read_histories
-from .leaders.records import read_records as read_records
+from .leaders.selection import LeaderChoice as LeaderChoice
 from .pages import MAX_SCANNED as MAX_SCANNED
 from .pages import PAGE_SIZE as PAGE_SIZE
 from .pages import Page as Page

@@ -115,7 +115,8 @@ async def flow_stage(folder: Path, protocol: int = PROTOCOL) -> AsyncIterator[Wo
         await asyncio.to_thread(leader.logged, '"works"')
         key = await chain.funded_key(own.network, 1_000 * chain.SUI)
         client = await stack.enter_async_context(SuiClient(own.network, key))
-        leaders = tuple(leader.id for leader in await LeaderRegistry(client, deployment).list())
+        page = await LeaderRegistry(client, deployment).list()
+        leaders = tuple(leader.id for leader in page.items)
         yield WorkflowSetup(own, deployment, client, leaders, (worker,))
 
 

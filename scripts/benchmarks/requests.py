@@ -30,7 +30,7 @@ async def request_many(
     `among` is the argument of `choose_leaders`.
     """
     settings = await LeaderRegistry(client, deployment).settings()
-    leaders = await Invocations(client, deployment).choose_leaders(tool, among)
+    leaders = (await Invocations(client, deployment).choose_leaders(tool, among)).leaders
     gas_price = await client.gas_price()
     builder = TransactionBuilder()
     for input_ in inputs:

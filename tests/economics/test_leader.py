@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from nexus_tools.contracts.move_bindings import invocation as calls
-from nexus_tools.registry import add_outcome, read_records
+from nexus_tools.registry import add_outcome, read_histories
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey
 from nexus_tools.tool.signing.signed_outcome import outcome_message
@@ -427,7 +427,8 @@ async def test_bought_track_record_counts_once_per_tool(parties, active_leader, 
             _, place = await invocations.request(own, parties.INPUTS, leaders=[active_leader])
             await parties.settle(active_leader, place)
             await invocations.delete(place)
-    record = (await read_records(invocations))[active_leader]
+    found = await parties.leaders().get(active_leader)
+    record = (await read_histories(invocations, [found])).records[active_leader]
     assert (record.settled, record.reliability) == (1, pytest.approx(5 / 9))
     assert -16 * 3_500_000 < played["leader"] < 0
 

@@ -63,7 +63,8 @@ class Economy:
 
     async def locked(self):
         """Return the collateral of all tools and leaders, and the funds in all invocations."""
-        owners = [*[tool async for tool in self.tools.iterate()], *await self.leaders.list()]
+        owners = [tool async for tool in self.tools.iterate()]
+        owners += [leader async for leader in self.leaders.iterate()]
         invocations = [
             await self.invocations.get(invocation) for invocation in (*self.open, *self.closed)
         ]

@@ -11,7 +11,7 @@ from nexus_tools.errors import NotFoundError, UnreachableError, ValidationError
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.remote_values import MAX_VALUES, RemoteValues, parsed
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.registry import read_records
+from nexus_tools.registry import LeaderRegistry, read_histories
 from nexus_tools.sui.types.address import Address
 
 pytestmark = pytest.mark.anyio
@@ -350,5 +350,7 @@ async def test_remote_input_is_fetched_and_its_absence_harms_no_track_record(
         good, absent, hostile = await world.closed(*await world.request(tool, *inputs))
     assert good.state.ports.as_json() == {"result": 42}
     assert {absent.state.reason, hostile.state.reason} == {"input_invalid"}
-    record = (await read_records(PackageClient(world.client, world.deployment)))[leader.id]
+    found = await LeaderRegistry(world.client, world.deployment).get(leader.id)
+    histories = await read_histories(PackageClient(world.client, world.deployment), [found])
+    record = histories.records[leader.id]
     assert (record.settled, record.failed, record.missed) == (1, 0, 0)

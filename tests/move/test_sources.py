@@ -110,6 +110,41 @@ def test_public_items_of_a_module_are_documented(module):
     assert [item.name for item in shipped if not item.doc] == []
 
 
+def test_functions_that_change_shared_objects_check_the_sender():
+    """An on-chain tool's function has no `TxContext`, so it can call only the listed functions."""
+    shared = {
+        struct.name
+        for module in MODULES
+        for struct in source(module).structs
+        if "key" in struct.abilities and "store" not in struct.abilities
+    }
+    changed = {*shared, *(f"&mut {name}" for name in shared), "&mut Call"}
+    found = {
+        f"{module}::{function.name}"
+        for module in MODULES
+        if FOLDERS[module].name != "upgrade_lock"
+        for function in source(module).functions
+        if function.visibility == "public" and not function.attributes
+        for types in [[parameter.type for parameter in function.parameters]]
+        if changed.intersection(types) and not any("TxContext" in kind for kind in types)
+    }
+    with_uid = {"invocation::withdraw_remainder", "invocation::delete_attempt"}
+    with_witness = {"on_chain_call::finish", "waiting::expire", "waiting::finish_wait"}
+    before_sharing = {
+        *(f"{module}::share" for module in ("execution", "leader", "name", "schedule", "tool")),
+        *(name for name in found if name.startswith("dag::")),  # published workflows are frozen
+        "execution::add_entry_values",
+    }
+    by_anyone = {
+        "execution::expire",
+        "execution::refill",
+        "invocation::expire",
+        "schedule::collect",
+        "schedule::refill",
+    }
+    assert found - before_sharing == with_uid | with_witness | by_anyone
+
+
 def test_all_events_are_checked_field_by_field():
     events = [
         f"{module}::{struct.name}"

@@ -1,5 +1,7 @@
 import pytest
 
+from nexus_tools.contracts import leader_id
+from nexus_tools.contracts.move_bindings import leader as leader_calls
 from nexus_tools.contracts.move_bindings.workflows import dag as dag_calls
 from nexus_tools.registry import (
     Invocations,
@@ -61,6 +63,34 @@ def leaders(leader, chain):
 @pytest.fixture
 def leader_admins(admin, chain):
     return LeaderRegistry(admin, chain.deployment)
+
+
+@pytest.fixture
+def register_leaders(chain):
+    """Return a function that registers many leaders with few transactions, and returns their IDs.
+
+    The leaders are active, have the worker `worker`, and are in the order of their registration.
+    """
+
+    async def register_leaders(client, count, *, active=True, worker=None):
+        registry, package = chain.deployment.leader_registry, chain.deployment.package
+        service = LeaderRegistry(client, chain.deployment)
+        state = await service.state()
+        collateral_mist, delay_ms = state.settings.collateral_mist, 10**12
+        chain.net.fund(client.address, count * (collateral_mist + 100_000_000))
+        for start in range(0, count, 50):
+            builder = TransactionBuilder()
+            for number in range(start, min(start + 50, count)):
+                coin = builder.split_coins(builder.gas, [collateral_mist])[0]
+                terms = coin, delay_ms, f"many{number}", (worker or client.address,)
+                leader = leader_calls.register(builder, package, registry, *terms)
+                if active:
+                    leader_calls.activate(builder, package, leader, registry)
+                leader_calls.share(builder, package, leader)
+            await service.send(builder)
+        return [leader_id(registry, state.length + number) for number in range(count)]
+
+    return register_leaders
 
 
 @pytest.fixture

@@ -284,10 +284,10 @@ async def test_request_fails_without_an_active_leader(invocations, added, regist
 async def test_request_names_only_listed_leaders(
     invocations, priced_tool, active_leader, second_leader
 ):
-    assert await invocations.choose_leaders(priced_tool) == (active_leader,)
-    assert await invocations.choose_leaders(priced_tool, [second_leader, active_leader]) == (
-        active_leader,
-    )
+    assert (await invocations.choose_leaders(priced_tool)).leaders == (active_leader,)
+    assert (
+        await invocations.choose_leaders(priced_tool, [second_leader, active_leader])
+    ).leaders == (active_leader,)
     with pytest.raises(WrongStateError) as caught:
         await invocations.choose_leaders(priced_tool, [second_leader])
     assert caught.value.code == "no_leader"
@@ -309,11 +309,14 @@ async def test_request_names_first_two_active_given_leaders(
     tool = await registry.get(ADD)
     nobody = Address.of(0xDEAD)
     candidates = [nobody, third, second_leader, active_leader]
-    assert await invocations.choose_leaders(tool, candidates) == (second_leader, active_leader)
+    assert (await invocations.choose_leaders(tool, candidates)).leaders == (
+        second_leader,
+        active_leader,
+    )
     await leaders.activate(third)
-    assert await invocations.choose_leaders(tool, candidates) == (third, second_leader)
+    assert (await invocations.choose_leaders(tool, candidates)).leaders == (third, second_leader)
     await leaders.deactivate(active_leader)
-    assert set(await invocations.choose_leaders(tool)) == {third, second_leader}
+    assert set((await invocations.choose_leaders(tool)).leaders) == {third, second_leader}
 
 
 async def test_chain_rejects_leader_that_is_not_listed(

@@ -4,29 +4,34 @@ from collections import Counter
 from random import Random
 
 import pytest
+from grpc import StatusCode
 
+from benchmarks.gateway import Gateway
 from nexus_tools.contracts.move_bindings.collateral import Collateral
+from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
 from nexus_tools.contracts.move_bindings.keys import Keys
 from nexus_tools.contracts.move_bindings.leader import Leader
 from nexus_tools.contracts.move_bindings.owner import Owner
 from nexus_tools.contracts.move_bindings.roster import Roster
+from nexus_tools.contracts.move_bindings.settlement import Settlement
 from nexus_tools.registry import (
     Invocations,
     LeaderHistories,
     LeaderRecord,
+    LeaderRegistry,
     choose_leaders,
     read_histories,
-    read_records,
 )
-from nexus_tools.sui.client import Cursor, SuiClient
+from nexus_tools.registry.leaders import closings, records
+from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolFqn
+from tests.retry_policies import QUICK
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 ANSWER = Answer("ok", {"result": 3})
 REFUSED = Failure(FailureReason.REFUSED, "")
 WINDOW = 5_000 + 15_000
-SUI = 1_000_000_000
 A, B, C = (Address.of(number) for number in (0xA, 0xB, 0xC))
 
 
@@ -57,7 +62,16 @@ async def request_by(added, registry, invocations):
     return request_by
 
 
-async def test_record_counts_own_failures_and_missed_invocations(
+async def read(package, *ids, **options):
+    """Return the histories of leaders by their IDs."""
+    return await read_histories(package, await package.find_all(ids, Leader), **options)
+
+
+async def record_of(package, leader, **options):
+    return (await read(package, leader, **options)).records.get(leader)
+
+
+async def test_record_counts_closings_and_the_callers_missed_invocations(
     invocations, closing, request_by, both, requesters, chain
 ):
     first, second = both
@@ -65,16 +79,24 @@ async def test_record_counts_own_failures_and_missed_invocations(
     await closing.close(first, {await request_by(first, second): ANSWER})
     await closing.close(first, {await request_by(first, requester=ask): REFUSED})
     late = await request_by(first, second, requester=other)
-    nobodys = await request_by(second, requester=ask)
+    expired = await request_by(second)
     chain.net.advance_clock(WINDOW)
     await closing.close(second, {late: ANSWER})
-    await invocations.expire(nobodys)
+    await invocations.expire(expired)
     await request_by(first)  # it stays open
-    records = await read_records(invocations)
-    counted = {
-        place: (record.settled, record.failed, record.missed) for place, record in records.items()
-    }
-    assert counted == {first: (1, 1, 1), second: (1, 0, 1)}
+
+    async def counted(package):
+        records = (await read(package, first, second)).records
+        return {
+            leader: (record.settled, record.failed, record.missed)
+            for leader, record in records.items()
+        }
+
+    assert await counted(invocations) == {first: (1, 1, 0), second: (1, 0, 1)}
+    assert await counted(other) == {first: (1, 1, 1), second: (1, 0, 0)}
+    assert await counted(ask) == {first: (1, 1, 0), second: (1, 0, 0)}
+    records = (await read(ask, first, second, caller=other.client.address)).records
+    assert records[first].missed == 1
 
 
 async def test_requester_and_tool_pair_counts_once_by_latest_closing(
@@ -82,10 +104,10 @@ async def test_requester_and_tool_pair_counts_once_by_latest_closing(
 ):
     for outcome in (REFUSED, REFUSED, ANSWER, ANSWER):
         await closing.close(active_leader, {await request_by(active_leader): outcome})
-    record = (await read_records(invocations))[active_leader]
+    record = await record_of(invocations, active_leader)
     assert (record.settled, record.failed) == (1, 0)
     await closing.close(active_leader, {await request_by(active_leader): REFUSED})
-    record = (await read_records(invocations))[active_leader]
+    record = await record_of(invocations, active_leader)
     assert (record.settled, record.failed) == (0, 1)
 
 
@@ -96,7 +118,7 @@ async def test_tool_has_one_vote_for_any_number_of_callers(
     for requester in requesters:
         place = await request_by(active_leader, requester=requester)
         await closing.close(active_leader, {place: REFUSED})
-    record = (await read_records(invocations))[active_leader]
+    record = await record_of(invocations, active_leader)
     assert (record.settled, record.failed) == (1, 2)
     assert record.reliability == pytest.approx((1 / 3 + 4) / (1 + 8))
 
@@ -112,7 +134,7 @@ async def test_latency_is_the_median_over_pairs(
         await closing.close(active_leader, {place: ANSWER})
         state = (await invocations.get(place)).state
         took_ms.append(state.settled_at_ms - requested_at_ms)
-    (record,) = (await read_records(invocations)).values()
+    record = await record_of(invocations, active_leader)
     assert record.latency_ms == took_ms[2]
     assert took_ms[1] < took_ms[2] < took_ms[0]
 
@@ -121,20 +143,8 @@ async def test_leader_that_settled_nothing_has_no_latency(
     invocations, closing, request_by, active_leader
 ):
     await closing.close(active_leader, {await request_by(active_leader): REFUSED})
-    record = (await read_records(invocations))[active_leader]
+    record = await record_of(invocations, active_leader)
     assert (record.failed, record.latency_ms) == (1, None)
-
-
-async def test_record_can_begin_after_a_cursor(
-    invocations, closing, request_by, active_leader, user
-):
-    requested_before = await request_by(active_leader)
-    await closing.close(active_leader, {await request_by(active_leader): REFUSED})
-    cursor = Cursor.after_checkpoint(await user.latest_checkpoint())
-    await closing.close(active_leader, {requested_before: ANSWER})
-    # The request of the settled invocation is before the cursor, so its time is unknown.
-    record = (await read_records(invocations, cursor))[active_leader]
-    assert (record.settled, record.failed, record.latency_ms) == (1, 0, None)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +156,8 @@ async def test_failure_of_tool_or_requester_does_not_count(
 ):
     place = await request_by(active_leader)
     await closing.close(active_leader, {place: Failure(reason, "")})
-    assert await read_records(invocations) == {}
+    histories = await read(invocations, active_leader)
+    assert (histories.records, histories.own_reliability, histories.closings) == ({}, {}, 0)
 
 
 @pytest.mark.parametrize("reason", [FailureReason.REFUSED, FailureReason.OVERLOADED])
@@ -155,15 +166,160 @@ async def test_failure_of_the_leader_counts(
 ):
     place = await request_by(active_leader)
     await closing.close(active_leader, {place: Failure(reason, "")})
-    assert (await read_records(invocations))[active_leader].failed == 1
+    histories = await read(invocations, active_leader)
+    assert histories.records[active_leader].failed == 1
+    assert histories.own_reliability == {active_leader: pytest.approx(1 / 3)}
 
 
-async def test_deleted_invocation_still_counts(invocations, closing, request_by, active_leader):
-    place = await request_by(active_leader)
-    await closing.close(active_leader, {place: ANSWER})
-    before = await read_records(invocations)
-    await invocations.delete(place)
-    assert await read_records(invocations) == before
+async def test_deleted_invocation_still_counts(
+    invocations, closing, request_by, both, chain, monkeypatch
+):
+    first, second = both
+    settled, refused = await request_by(first), await request_by(first)
+    await closing.close(first, {settled: ANSWER, refused: REFUSED})
+    late, expired = await request_by(first, second), await request_by(first)
+    chain.net.advance_clock(WINDOW)
+    await closing.close(second, {late: ANSWER})
+    await invocations.expire(expired)
+    before = await read(invocations, first, second)
+    # The first leader settled one of four invocations, and the second leader settled its only one.
+    assert before.own_reliability == {
+        first: pytest.approx((1 + 1) / (4 + 2)),
+        second: pytest.approx((1 + 1) / (1 + 2)),
+    }
+    await invocations.delete(settled, refused, late, expired)
+    assert await read(invocations, first, second) == before
+
+    async def no_closings(*_):
+        return ()
+
+    # Other requests may have displaced the closings of the leaders. Then a deleted failure is
+    # unknown, so the first leader settled one of three invocations.
+    monkeypatch.setattr(records, "read_closings", no_closings)
+    assert (await read(invocations, first, second)).own_reliability == {
+        first: pytest.approx((1 + 1) / (3 + 2)),
+        second: before.own_reliability[second],
+    }
+
+
+def test_question_that_anyone_can_close_is_no_missed_invocation():
+    terms = (A, B, "xyz.example.math.add@1", C, (A,), 0, 1, 2, 0, 0, 0)
+    open_to_all = InvocationRequested(*terms, Settlement.Call(closable_by_anyone=True), 1, None)
+    by_leaders = InvocationRequested(*terms, Settlement.Leader(), 1, None)
+    assert not closings.is_own_request(open_to_all)
+    assert closings.is_own_request(by_leaders)
+
+
+# --- Workers
+
+
+async def test_record_counts_closings_of_all_workers(
+    invocations, closing, request_by, leaders, active_leader, requesters, owner
+):
+    await leaders.add_worker(active_leader, owner.address)
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    place = await request_by(active_leader, requester=requesters[1])
+    await requesters[0].close(active_leader, {place: ANSWER})
+    assert (await record_of(invocations, active_leader)).settled == 2
+    await leaders.remove_worker(active_leader, owner.address)
+    assert (await record_of(invocations, active_leader)).settled == 1
+
+
+async def test_leader_with_workers_of_another_leader_does_not_get_its_record(
+    invocations, closing, request_by, active_leader, leader, user, chain
+):
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    workers = [leader.address, user.address]
+    _, thief = await LeaderRegistry(user, chain.deployment).register("thief", workers=workers)
+    assert await record_of(invocations, thief) is None
+
+
+async def test_leader_without_workers_has_no_record(
+    invocations, closing, request_by, leaders, active_leader, leader
+):
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    await leaders.remove_worker(active_leader, leader.address)
+    histories = await read(invocations, active_leader, caller=A)
+    assert histories == LeaderHistories()
+
+
+# --- Bounds
+
+
+async def test_only_the_newest_closings_count(
+    invocations, closing, request_by, requesters, active_leader, monkeypatch
+):
+    monkeypatch.setattr(closings, "MAX_CLOSINGS", 2)
+    for requester in (None, *requesters):
+        place = await request_by(active_leader, requester=requester)
+        await closing.close(active_leader, {place: ANSWER})
+        await closing.close(active_leader, {await request_by(active_leader): REFUSED})
+    record = await record_of(invocations, active_leader)
+    # The two newest answers are for the other requesters, and the newest failure is for the user.
+    assert (record.settled, record.failed) == (2, 1)
+
+
+async def test_failures_do_not_displace_answers(
+    invocations, closing, request_by, requesters, active_leader, monkeypatch
+):
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    before = await record_of(invocations, active_leader)
+    monkeypatch.setattr(closings, "MAX_CLOSINGS", 2)
+    for _ in range(3):
+        place = await request_by(active_leader, requester=requesters[0])
+        await closing.close(active_leader, {place: Failure(FailureReason.UNREACHABLE, "")})
+    assert await record_of(invocations, active_leader) == before
+
+
+async def test_closings_that_are_not_read_in_time_are_unknown(
+    invocations, closing, request_by, active_leader
+):
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    assert await read(invocations, active_leader, limit_s=0) == LeaderHistories(unread=1)
+
+
+@pytest.mark.parametrize("status", [StatusCode.PERMISSION_DENIED, StatusCode.UNIMPLEMENTED])
+async def test_closings_are_unknown_if_the_node_does_not_list_events(
+    invocations, closing, request_by, active_leader, chain, status
+):
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    found = await invocations.find_all([active_leader], Leader)
+    async with Gateway(chain.net.url).running() as gateway:
+        gateway.fail("ListEvents", status, "no")
+        async with SuiClient(gateway.network, retry_policy=QUICK) as client:
+            reader = Invocations(client, chain.deployment)
+            gateway.requests.clear()
+            assert await read_histories(reader, found, A) == LeaderHistories(unread=1)
+            assert Counter(gateway.requests) == {"ListEvents": 3}
+
+
+async def test_reader_sends_no_requests_again_within_a_minute(
+    invocations, closing, request_by, both, requests, monkeypatch
+):
+    first, second = both
+    await closing.close(first, {await request_by(first): ANSWER})
+    reader = records.RecordReader(invocations)
+    found = await invocations.find_all([first], Leader)
+    before = await reader.read(found)
+    requests.clear()
+    assert await reader.read(found) == before
+    assert requests == {}
+    await reader.read(await invocations.find_all([first, second], Leader))
+    assert requests == {"BatchGetObjects": 1, "ListEvents": 2}  # only those of the second leader
+    monkeypatch.setattr(records, "CACHE_S", 0)
+    requests.clear()
+    assert await reader.read(found) == before
+    assert requests["ListEvents"] == 3
+
+
+async def test_reader_does_not_keep_what_it_could_not_read(
+    invocations, closing, request_by, active_leader
+):
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    reader = records.RecordReader(invocations)
+    found = await invocations.find_all([active_leader], Leader)
+    assert await reader.read(found, limit_s=0) == LeaderHistories(unread=1)
+    assert (await reader.read(found)).records[active_leader].settled == 1
 
 
 # --- The caller's own history
@@ -176,9 +332,20 @@ async def test_own_history_counts_only_closings_of_the_caller(
         await closing.close(active_leader, {await request_by(active_leader): outcome})
     place = await request_by(active_leader, requester=requesters[0])
     await closing.close(active_leader, {place: REFUSED})
-    histories = await read_histories(invocations)
+    histories = await read(invocations, active_leader)
     assert histories.own_reliability == {active_leader: pytest.approx((2 + 1) / (3 + 2))}
-    assert histories.records == await read_records(invocations)
+
+
+async def test_own_history_survives_a_flood_of_the_leader_by_others(
+    invocations, closing, request_by, requesters, active_leader, monkeypatch
+):
+    monkeypatch.setattr(closings, "MAX_CLOSINGS", 3)
+    await closing.close(active_leader, {await request_by(active_leader): ANSWER})
+    for _ in range(4):
+        place = await request_by(active_leader, requester=requesters[0])
+        await closing.close(active_leader, {place: ANSWER})
+    histories = await read(invocations, active_leader)
+    assert histories.own_reliability == {active_leader: pytest.approx((1 + 1) / (1 + 2))}
 
 
 async def test_reader_without_a_key_has_no_own_history(
@@ -186,7 +353,7 @@ async def test_reader_without_a_key_has_no_own_history(
 ):
     await closing.close(active_leader, {await request_by(active_leader): ANSWER})
     async with SuiClient(chain.net.network) as client:
-        histories = await read_histories(Invocations(client, chain.deployment))
+        histories = await read(Invocations(client, chain.deployment), active_leader)
     assert histories.own_reliability == {}
     assert histories.records[active_leader].settled == 1
 
@@ -248,14 +415,3 @@ def test_own_history_outweighs_the_records():
     assert first[A] == pytest.approx(1_000, abs=155)
     assert first[B] == pytest.approx(9_000, abs=300)
     assert first[C] == pytest.approx(5_000, abs=290)
-
-
-@pytest.mark.usefixtures("added")
-async def test_request_names_two_of_all_active_leaders_by_default(
-    invocations, registry, leaders, both
-):
-    _, third = await leaders.register("third", activate=True)
-    await leaders.register("inactive")
-    leader_ids = await invocations.choose_leaders(await registry.get(ADD))
-    assert len(set(leader_ids)) == 2
-    assert set(leader_ids) <= {*both, third}

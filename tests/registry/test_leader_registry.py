@@ -37,7 +37,7 @@ async def test_register_locks_collateral_and_uses_next_id(leaders, leader, chain
     _, second = await leaders.register("second")
     registry = chain.deployment.leader_registry
     assert (first, second) == (leader_id(registry, 0), leader_id(registry, 1))
-    assert [entry.index for entry in await leaders.list()] == [0, 1]
+    assert [entry.index for entry in (await leaders.list()).items] == [1, 0]
 
 
 async def test_register_emits_event(leaders, leader, chain):
@@ -96,13 +96,13 @@ async def test_register_fails_after_a_concurrent_registration(leaders):
     with pytest.raises(WrongStateError) as refused:
         await leaders.register("first", expected_length=length)
     assert refused.value.code == "leaders_changed"
-    assert [entry.name for entry in await leaders.list()] == ["first"]
+    assert [entry.name for entry in (await leaders.list()).items] == ["first"]
 
 
 async def test_dry_run_registers_nothing(leaders):
     sent, _ = await leaders.dry_run_client().register("first")
     assert isinstance(sent, SimulatedTransaction)
-    assert await leaders.list() == ()
+    assert (await leaders.list()).items == ()
 
 
 async def test_get_fails_for_unknown_leader(leaders):

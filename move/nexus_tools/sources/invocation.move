@@ -1,19 +1,15 @@
 /// An invocation of a tool, which its requester prepays, and its outcome.
 ///
 /// The requester names one or two leaders that the tool accepts. Leader number i, counted from 0,
-/// may close the invocation after i windows have passed since the request, by `settle` with the
-/// tool's answer. Until the next window starts, it may also call `fail` with a reason. After all
-/// windows, only `expire` is possible, and anyone may call it. A closed invocation never changes.
+/// may close the invocation after i windows, by `settle` with the tool's answer. Until the next
+/// window starts, it may also call `fail` with a reason. After all windows, anyone may `expire` it.
 ///
-/// `settle` pays the tool and the leader, and `fail` pays only the leader. `settle` and `fail`
-/// refund the rest to the requester, so a closed invocation does not hold SUI. The worker that sent
-/// the transaction receives the leader's fee. The request sets all terms, including the keys that
-/// may sign the answer. Later changes of the tool do not affect these terms. `expire` and `delete`
-/// work with every version of the package and all settings, so payments cannot be locked forever.
+/// `settle` pays the tool and the leader, `fail` pays only the leader, and both refund the rest.
+/// The request sets all terms, so later changes of the tool have no effect. `expire` and `delete`
+/// work with every version of the package, so payments cannot be locked forever.
 ///
-/// An invocation can be an attempt of a run of an execution: see `attempt`. The inputs of an
-/// attempt are references to other outcomes. An attempt holds its remaining payment until its
-/// execution withdraws it. Only the execution can delete an attempt.
+/// An invocation can be an attempt of a run of an execution: see `attempt`. Its inputs are then
+/// references to other outcomes. Its execution withdraws the rest of the payment and deletes it.
 module nexus_tools::invocation;
 
 use nexus_tools::attempt::{Self, Attempt};
@@ -122,6 +118,7 @@ public struct InvocationSettled has copy, drop {
     requester: address,
     leader: ID,
     variant: ascii::String,
+    requested_at_ms: u64,
     settled_at_ms: u64,
     payout: address,
     price_mist: u64,
@@ -153,12 +150,14 @@ public struct InvocationExpired has copy, drop {
     refund_mist: u64,
 }
 
-/// A closed invocation was deleted.
+/// A closed invocation was deleted. `leader` settled or failed it, or it expired.
 public struct InvocationDeleted has copy, drop {
     invocation: ID,
     tool: ID,
     fqn: ascii::String,
     requester: address,
+    leader: Option<ID>,
+    is_settled: bool,
 }
 
 // === Structs ===
@@ -221,13 +220,12 @@ public fun request(
     clock: &Clock,
     ctx: &mut TxContext,
 ): ID {
-    let leaders = vector[accepted_leader(tool, leader)];
     request_from(
         registry,
         settings_revision,
         tool,
         tool_revision,
-        leaders,
+        vector[accepted_leader(tool, leader)],
         inputs,
         max_outcome_bytes,
         payment,
@@ -511,9 +509,10 @@ public(package) fun settle_call_by_anyone(
 
 /// Delete a closed invocation that holds no payment.
 fun destroy(self: Invocation) {
-    let Invocation { id, tool, fqn, requester, payment, .. } = self;
+    let Invocation { id, tool, fqn, requester, payment, state, .. } = self;
     payment.destroy_zero();
-    event::emit(InvocationDeleted { invocation: id.to_inner(), tool, fqn, requester });
+    let (invocation, leader, is_settled) = (id.to_inner(), state.leader(), state.is_settled());
+    event::emit(InvocationDeleted { invocation, tool, fqn, requester, leader, is_settled });
     id.delete();
 }
 
@@ -540,8 +539,7 @@ fun request_from(
 ): ID {
     registry.check_version();
     registry.check_accepting();
-    let settings = registry.settings();
-    let input_bytes = inputs.size();
+    let (settings, input_bytes) = (registry.settings(), inputs.size());
     assert!(settings.revision() == settings_revision, ESettingsChanged);
     assert!(tool.is_active(), EToolNotActive);
     assert!(tool.revision() == tool_revision, EToolChanged);
@@ -668,11 +666,10 @@ fun record_answer(
     let settled_at_ms = clock.timestamp_ms();
     self.state = state::settled(variant, ports, leader, settled_at_ms);
     let read_mist = self.attempt.map!(|attempt| attempt.read_mist(read_bytes)).destroy_or!(0);
-    let work_mist = self.settle_fee_mist + read_mist;
-    let fee_mist = work_mist + outcome_bytes * self.fee_per_outcome_byte_mist;
-    let price_mist = self.price_mist;
+    let bytes_mist = outcome_bytes * self.fee_per_outcome_byte_mist;
+    let fee_mist = self.settle_fee_mist + read_mist + bytes_mist;
     payment::pay(self.payment.split(fee_mist), ctx.sender());
-    payment::pay(self.payment.split(price_mist), self.payout);
+    payment::pay(self.payment.split(self.price_mist), self.payout);
     event::emit(InvocationSettled {
         invocation: object::id(self),
         tool: self.tool,
@@ -680,9 +677,10 @@ fun record_answer(
         requester: self.requester,
         leader,
         variant,
+        requested_at_ms: self.requested_at_ms,
         settled_at_ms,
         payout: self.payout,
-        price_mist,
+        price_mist: self.price_mist,
         fee_mist,
         refund_mist: self.payment.value(),
     });

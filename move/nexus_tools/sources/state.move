@@ -41,6 +41,14 @@ public fun is_settled(self: &State): bool {
     }
 }
 
+/// Return the leader that closed the invocation, or none if it is not closed or expired.
+public fun leader(self: &State): Option<ID> {
+    match (self) {
+        State::Settled { leader, .. } | State::Failed { leader, .. } => option::some(*leader),
+        _ => option::none(),
+    }
+}
+
 /// Return the variant of the answer. Aborts with `ENotSettled`.
 public fun variant(self: &State): ascii::String {
     match (self) {

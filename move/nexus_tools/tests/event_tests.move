@@ -451,6 +451,7 @@ fun request_and_settle_emit_events() {
         field(BOB),
         field(leader),
         field(b"ok"),
+        field(START_MS),
         field(START_MS + 1),
         field(MAX),
         field(5_000_000u64),
@@ -535,13 +536,58 @@ fun expire_emits_an_event() {
 }
 
 #[test]
-fun delete_emits_an_event() {
+fun delete_emits_that_the_invocation_expired() {
     let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(25_000);
     runner.expire(invocation, BOB, 9_281_300);
     runner.delete(BOB, invocation);
-    let fields = vector[field(invocation), tool_fields(&runner), field(BOB)].flatten();
+    let fields = vector[
+        field(invocation),
+        tool_fields(&runner),
+        field(BOB),
+        x"00",
+        field(false),
+    ].flatten();
+    assert_eq!(event_bytes<invocation::InvocationDeleted>(), fields);
+    runner.end();
+}
+
+#[test]
+fun delete_emits_the_leader_of_a_failure() {
+    let (mut runner, leader) = test_runner::alice_and_lee();
+    let invocation = runner.request(BOB, ADD, vector[leader]);
+    runner.invocation_tx!(LEE, invocation, leader, |invocation, leader, clock, ctx| {
+        let reason = b"refused".to_ascii_string();
+        invocation.fail(leader, reason, b"".to_string(), clock, ctx);
+    });
+    runner.delete(BOB, invocation);
+    let fields = vector[
+        field(invocation),
+        tool_fields(&runner),
+        field(BOB),
+        field(option::some(leader)),
+        field(false),
+    ].flatten();
+    assert_eq!(event_bytes<invocation::InvocationDeleted>(), fields);
+    runner.end();
+}
+
+#[test]
+fun delete_emits_the_leader_of_an_answer() {
+    let (mut runner, leader) = test_runner::alice_and_lee();
+    let invocation = runner.request(BOB, ADD, vector[leader]);
+    runner.invocation_tx!(LEE, invocation, leader, |invocation, leader, clock, ctx| {
+        invocation.settle(leader, test_runner::ok(), test_runner::sum(), clock, ctx);
+    });
+    runner.delete(BOB, invocation);
+    let fields = vector[
+        field(invocation),
+        tool_fields(&runner),
+        field(BOB),
+        field(option::some(leader)),
+        field(true),
+    ].flatten();
     assert_eq!(event_bytes<invocation::InvocationDeleted>(), fields);
     runner.end();
 }

@@ -21,6 +21,4 @@ LEADERS_OPTION = click.option(
 
 async def find_leaders(leaders: "LeaderRegistry", texts: Sequence[str]) -> "tuple[Address, ...]":
     """Return the unique IDs of the named leaders. Raises the errors of `LeaderRegistry.find`."""
-    everybody = None if all(text.startswith("0x") for text in texts) else await leaders.list()
-    found = [(await leaders.find(text, everybody)).id for text in texts]
-    return tuple(dict.fromkeys(found))
+    return tuple(leader.id for leader in await leaders.get_all(await leaders.ids(texts)))

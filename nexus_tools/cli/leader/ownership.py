@@ -56,9 +56,11 @@ async def offer(
 async def accept(session: Session, leader_name: str | None) -> None:
     """Accept the leader that was offered to your wallet.
 
-    The leader's name, collateral and track record stay unchanged. The transaction also makes you
-    its only worker and removes its keys, so that the former owner can no longer act for the leader.
+    The leader's name and collateral stay unchanged. The transaction also makes you its only worker
+    and removes its keys, so that the former owner can no longer act for the leader. Its track
+    record counts only closings of its present workers, so the record starts again.
     """
+    from nexus_tools.registry import MAX_SCANNED
     from nexus_tools.tool import format_public_key
 
     wallet = session.own_address()
@@ -67,11 +69,12 @@ async def accept(session: Session, leader_name: str | None) -> None:
         if leader_name is not None and leader_name.startswith("0x"):
             found = await leaders.find(leader_name)
         else:
-            offered = tuple(
-                item for item in await leaders.list() if item.owner.pending_owner == wallet
-            )
+            newest = await leaders.list(limit=MAX_SCANNED)
+            offered = tuple(item for item in newest.items if item.owner.pending_owner == wallet)
             none = f"no leader is offered to {wallet}"
             hint = f"Ask the owner to run `nexus-tools leader offer {wallet} --wallet OWNER`."
+            if newest.next is not None:
+                hint = "Pass the ID of the leader with --leader."
             found = require_single(offered, leader_name, none, hint)
         removed = {
             "workers_removed": [str(entry) for entry in found.workers.entries if entry != wallet],
@@ -85,8 +88,9 @@ async def accept(session: Session, leader_name: str | None) -> None:
             leaders,
             lambda service: service.accept(found.id),
             question=lambda simulated: confirmation_prompt(
-                f"{done}. Its name, collateral of {collateral} and track record stay unchanged. You"
-                f" become its only worker, and {lost} of the former owner are removed",
+                f"{done}. Its name and collateral of {collateral} stay unchanged. You become its"
+                f" only worker, {lost} of the former owner are removed, and its track record starts"
+                " again",
                 simulated,
             ),
         )

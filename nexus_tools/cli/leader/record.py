@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from nexus_tools.cli.framework import Session
 from nexus_tools.cli.shared.collateral import collateral_document, describe_collateral
+from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
 
     from nexus_tools.contracts.move_bindings.leader import Leader
     from nexus_tools.registry import LeaderRecord, LeaderRegistry
+    from nexus_tools.sui.types.address import Address
 
 COLUMNS = {
     "leader": "Leader",
@@ -53,14 +56,28 @@ def leader_for_people(document: dict[str, Any]) -> dict[str, Any]:
     return words | {"workers": len(document["workers"]), "keys": len(document["keys"])}
 
 
-async def leaders_by_record(
-    leaders: "LeaderRegistry", found: "Sequence[Leader]"
+async def leaders_with_records(
+    session: Session, leaders: "LeaderRegistry", found: "Sequence[Leader]"
 ) -> list[dict[str, Any]]:
-    """Return leaders as JSON with their track records, the most reliable first."""
-    from nexus_tools.registry import LeaderRecord, read_records
+    """Return leaders as JSON with their track records, in the same order."""
+    from nexus_tools.registry import LeaderRecord, read_histories
 
-    records = await read_records(leaders)
+    histories = await read_histories(leaders, found, _caller(session))
+    if histories.unread:
+        session.output.warn(
+            f"the node did not list the closings of {units.count(histories.unread, 'leader')}, so"
+            " their track records are unknown. Use a node with an event index"
+        )
     now_ms = await leaders.client.now_ms()
-    known = [(item, records.get(item.id, LeaderRecord())) for item in found]
-    known.sort(key=lambda pair: (not pair[0].is_active, -pair[1].reliability, pair[0].index))
-    return [leader_document(leader, now_ms, record) for leader, record in known]
+    return [
+        leader_document(leader, now_ms, histories.records.get(leader.id, LeaderRecord()))
+        for leader in found
+    ]
+
+
+def _caller(session: Session) -> "Address | None":
+    """Return the wallet, whose missed invocations a record counts, or None without a wallet."""
+    try:
+        return session.own_address()
+    except NexusError:
+        return None

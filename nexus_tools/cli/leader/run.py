@@ -41,6 +41,13 @@ _OPTIONS = (
 )
 
 
+class _JournalLocation(click.Path):
+    """A file, or a URL."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if "://" in str(value) else super().convert(value, param, ctx)
+
+
 @click.command()
 @click.option(
     "--leader",
@@ -58,8 +65,10 @@ _OPTIONS = (
 )
 @click.option(
     "--journal",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="SQLite file of the journal. Default: a file in the data directory.",
+    type=_JournalLocation(dir_okay=False, path_type=Path),
+    metavar="FILE|URL",
+    help="SQLite file, or postgresql:// URL without a password, of the journal. Default: a file in"
+    " the data directory.",
 )
 @network_policy_options
 @click.option(
@@ -162,12 +171,12 @@ async def _worked_for(
     """Return the named leader, or the only leader that has the address as a worker."""
     if leader_name is not None and leader_name.startswith("0x"):
         return (await leaders.find(leader_name)).id
-    everybody = await leaders.list()
-    worked_by = tuple(leader for leader in everybody if worker in leader.workers.entries)
+    worked_by = await leaders.worked_by(worker)
     try:
         return require_single(worked_by, leader_name, f"{worker} is not a worker of any leader").id
     except NotFoundError as error:
-        workers = (address for leader in everybody for address in leader.workers.entries)
+        newest = await leaders.list()
+        workers = (address for leader in newest.items for address in leader.workers.entries)
         options = dict.fromkeys(filter(None, map(session.network_option, workers)))
         if options and not worked_by:
             commands = ", ".join(f"`{run_command(session, option)}`" for option in options)
@@ -203,14 +212,17 @@ async def _run(
     """
     import asyncio
 
-    from nexus_tools.leader import Leader, raise_file_limit
+    from nexus_tools.leader import Leader, raise_file_limit, require_finished
 
     async with session.client(keeps_running=True) as client:
         config = _config(session, leader_id, options)
         if client.network.is_localnet and not _reaches_loopback(config):
             _log.warning("loopback_not_allowed", allow="--allow-loopback")
         raise_file_limit(config.max_concurrent)
-        config.journal.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(config.journal, Path):
+            config.journal.parent.mkdir(parents=True, exist_ok=True)
+        else:
+            require_finished(_default_journal(session, leader_id))
         leader = Leader(config, client, signers, deployment, leader_id)
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, leader.stop)
@@ -260,6 +272,10 @@ def _health_url(config: "LeaderConfig", port: int | None) -> str:
     return f"http://{host}:{port}" if port else ""
 
 
+def _default_journal(session: Session, leader_id: "Address | None") -> Path:
+    return session.settings.data_directory / "leaders" / f"{leader_id}.sqlite"
+
+
 def _config(
     session: Session, leader_id: "Address | None", options: dict[str, Any]
 ) -> "LeaderConfig":
@@ -267,7 +283,7 @@ def _config(
     from nexus_tools.leader import LeaderConfig
 
     # The journal is opened only after the leader's ID is known.
-    journal = session.settings.data_directory / "leaders" / f"{leader_id}.sqlite"
+    journal = _default_journal(session, leader_id)
     environment = {f"{LEADER_PREFIX}JOURNAL": str(journal), **os.environ}
     given = {name: options[name] for name in _OPTIONS} | network_policy(options)
     overrides = {name: value for name, value in given.items() if value not in (None, ())}

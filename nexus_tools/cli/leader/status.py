@@ -7,7 +7,7 @@ import click
 from nexus_tools.cli.framework import Session, network_command
 from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import LEADER
-from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
+from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_with_records
 from nexus_tools.cli.shared.collateral import find_suspensions
 
 _COLUMNS = COLUMNS | {
@@ -36,7 +36,7 @@ async def command(session: Session, leader_name: str | None) -> None:
             found = await leaders.owned_by(session.own_address())
             if leader_name is not None:
                 found = (await leaders.find(leader_name, found),)
-            rows = await leaders_by_record(leaders, found)
+            rows = await leaders_with_records(session, leaders, found)
             slashed = await find_suspensions(leaders, found)
             poor = await shortages(leaders.client, found)
             for row in rows:

@@ -20,6 +20,7 @@ from nexus_tools.cli.framework import (
     transaction_document,
 )
 from nexus_tools.cli.shared.input_addresses import with_addresses
+from nexus_tools.cli.shared.leader_choice import choice_document, describe_evidence
 from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
 from nexus_tools.cli.tool.proof import CHECK_DOMAIN, check_domain
@@ -30,9 +31,8 @@ if TYPE_CHECKING:
     from nexus_tools.contracts import Sent
     from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.nexus import Nexus
-    from nexus_tools.registry import Invocations
+    from nexus_tools.registry import Invocations, LeaderChoice
     from nexus_tools.registry.domain_proof import DomainProof
-    from nexus_tools.sui.types.address import Address
     from nexus_tools.tool import Outcome
 
 
@@ -93,23 +93,23 @@ async def command(
         if tool.price_mist:
             proof = await check_domain(session, nexus, tool, query_domain)
             _warn_of_owner(session.output, fqn, proof)
-        leaders = await _choose_leaders(session, nexus, tool, leader_names)
+        choice = await _choose_leaders(session, nexus, tool, leader_names)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_MAX_OUTCOME_BYTES, tool.min_outcome_bytes)
         cost = await nexus.invocations.quote(tool, values, max_outcome_bytes)
         most = cost if max_cost is None else min(cost, max_cost)  # at most the amount in the prompt
         terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": most}
-        named = f"the leader {', or the backup leader '.join(map(str, leaders))}"
+        named = _named(choice)
         with terminable():
             sent, place = await confirm_and_execute(
                 session,
                 nexus.invocations,
-                lambda service: service.request(tool, values, leaders=leaders, **terms),
+                lambda service: service.request(tool, values, leaders=choice.leaders, **terms),
                 question=lambda _: f"Prepay {units.sui(cost)} to invoke {fqn} with {named}?",
             )
             cost = nexus.invocations.emitted(sent, InvocationRequested).payment_mist
             facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
-            facts["leaders"] = list(map(str, leaders))
+            facts |= choice_document(choice)
             done = f"requested {place} from {named}, and prepaid {units.sui(cost)}"
             if session.dry_run or no_wait:
                 report(session.output, sent, done, facts, result=str(place))
@@ -119,9 +119,14 @@ async def command(
                 await _finish(session, nexus.invocations, sent, facts, delete=delete)
 
 
+def _named(choice: "LeaderChoice") -> str:
+    leaders = ", or the backup leader ".join(map(str, choice.leaders))
+    return f"the leader {leaders}{describe_evidence(choice)}"
+
+
 async def _choose_leaders(
     session: Session, nexus: "Nexus", tool: "Tool", leader_names: tuple[str, ...]
-) -> "tuple[Address, ...]":
+) -> "LeaderChoice":
     """Return leaders for the invocation. Raises `no_leader`, or the errors of `find_leaders`."""
     own = (
         await find_leaders(nexus.leaders, leader_names)
@@ -208,7 +213,7 @@ async def _finish(
             deleted = await invocations.delete(place)
         transactions["delete"] = transaction_document(deleted)
         paid += deleted.cost.net
-    document |= {"transactions": transactions, "paid_mist": paid}
+    document |= {"transactions": transactions, "paid_mist": paid, "choice": facts["choice"]}
     lines = {f"{verb} digest": one["digest"] for verb, one in transactions.items()}
     print_outcome(session.output, document, **lines, paid=units.sui(paid))
     if invalid:

@@ -11,7 +11,7 @@ from nexus_tools.cli.framework import (
     report,
     transaction_command,
 )
-from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
+from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_with_records
 from nexus_tools.cli.tool.roster import change_list
 
 _FQN = click.argument("fqn", shell_complete=complete_fqns)
@@ -78,7 +78,9 @@ async def list_leaders(session: Session, fqn: str) -> None:
         with session.output.progress("reading the registry and its events"):
             tool = await nexus.tools.get(fqn)
             found = await nexus.leaders.find_all(tool.leaders.entries, Leader)
-            rows = await leaders_by_record(nexus.leaders, [item for item in found if item])
+            rows = await leaders_with_records(
+                session, nexus.leaders, [item for item in found if item]
+            )
     if not session.output.as_json:
         rows = [leader_for_people(row) for row in rows]
     who = (

@@ -156,7 +156,7 @@ async def _first_new(nexus: "Nexus", definitions: "Sequence[ToolDefinition]") ->
 
 
 async def _ask_leaders(session: Session, nexus: "Nexus", fqn: str) -> "tuple[Address, ...]":
-    from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
+    from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_with_records
     from nexus_tools.registry import accepts_any_leader_error
 
     output, error = session.output, accepts_any_leader_error(fqn)
@@ -167,12 +167,13 @@ async def _ask_leaders(session: Session, nexus: "Nexus", fqn: str) -> "tuple[Add
         )
         raise error
     with output.progress("reading the registry and its events"):
-        active = [item for item in await nexus.leaders.list() if item.is_active]
-        rows = [leader_for_people(row) for row in await leaders_by_record(nexus.leaders, active)]
+        active = (await nexus.leaders.list(active=True)).items
+        documents = await leaders_with_records(session, nexus.leaders, active)
+        rows = [leader_for_people(document) for document in documents]
     if not rows:
         error.hint = "No leader is active yet. Run `nexus-tools leader register` to register one."
         raise error
-    output.note(f"{error.message}. Active leaders:")
+    output.note(f"{error.message}. The newest active leaders:")
     output.table(rows, COLUMNS, empty="", aside=True)
     leaders = output.ask("Leaders to accept (IDs or names, separated by commas)")
     return await find_leaders(nexus.leaders, [text.strip() for text in leaders.split(",")])

@@ -19,6 +19,7 @@ from nexus_tools.cli.framework import (
 )
 from nexus_tools.cli.shared.execution_warnings import warn_before_execution
 from nexus_tools.cli.shared.input_addresses import resolve_workflow_addresses
+from nexus_tools.cli.shared.leader_choice import choice_document, describe_evidence
 from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.cli.workflow.execution_view import (
     finished,
@@ -33,7 +34,7 @@ from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
-    from nexus_tools.registry import PublishedWorkflow, StartedExecution
+    from nexus_tools.registry import LeaderChoice, PublishedWorkflow, StartedExecution
 
 
 @click.command()
@@ -102,11 +103,11 @@ async def command(
             given = await resolve_workflow_addresses(session, nexus, found, given)
             named = await find_leaders(nexus.leaders, leader_names)
             own = named or session.settings.leaders
-            leaders = await nexus.executions.choose_leaders(found, own)
+            choice = await nexus.executions.choose_leaders(found, own)
         terms: dict[str, Any] = {
             "group": group,
             "funds_mist": funds,
-            "leaders": leaders,
+            "leaders": choice.leaders,
             "max_prices_mist": by_tool("--max-price", found.document, priced),
             "max_outcome_bytes": max_outcome_bytes,
             "max_steps": max_steps,
@@ -119,7 +120,7 @@ async def command(
             terms["funds_mist"] = started.funds_mist
             terms["max_prices_mist"] = started.max_prices_mist
             terms["max_outcome_bytes"] = started.max_outcome_bytes
-            return _question(found, started)
+            return _question(found, started, choice)
 
         try:
             with terminable():
@@ -129,7 +130,7 @@ async def command(
                     lambda service: service.start(found, given, **terms),
                     question=question,
                 )
-                await _tell(session, nexus, found, started, wait=wait)
+                await _tell(session, nexus, started, found, choice, wait=wait)
         except (UsageError, ValidationError) as error:
             raise explained(error, given) from error
 
@@ -143,19 +144,22 @@ async def find_workflow(nexus: "Nexus", text: str) -> "PublishedWorkflow":
     return await nexus.workflows.get(text)
 
 
-def _question(workflow: "PublishedWorkflow", started: "StartedExecution") -> str:
+def _question(
+    workflow: "PublishedWorkflow", started: "StartedExecution", choice: "LeaderChoice"
+) -> str:
     by = ", or else ".join(map(str, started.leaders))
     return (
         f"Start an execution of {workflow.fqn} with {units.sui(started.funds_mist)} of funds,"
-        f" dispatched by the leader {by}?"
+        f" dispatched by the leader {by}{describe_evidence(choice)}?"
     )
 
 
 async def _tell(
     session: Session,
     nexus: "Nexus",
-    workflow: "PublishedWorkflow",
     started: "StartedExecution",
+    workflow: "PublishedWorkflow",
+    choice: "LeaderChoice",
     *,
     wait: bool,
 ) -> None:
@@ -164,7 +168,7 @@ async def _tell(
         "execution": str(started.execution),
         "workflow": str(workflow.fqn),
         "funds_mist": started.funds_mist,
-        "leaders": list(map(str, started.leaders)),
+        **choice_document(choice),
     }
     done = f"started {started.execution} with {units.sui(started.funds_mist)} of funds"
     if session.dry_run or not wait:
@@ -177,7 +181,8 @@ async def _tell(
     if output.as_json:
         spent_mist = await nexus.executions.spent_mist(state)
         document = state_document(state, (), spent_mist)
-        output.document(document | {"transaction": transaction_document(started.sent)})
+        transaction = transaction_document(started.sent)
+        output.document(document | {"transaction": transaction, "choice": facts["choice"]})
     else:
         print_outcome(output, state, ends=True)
     require_success(state)

@@ -2,19 +2,15 @@
 """An invocation of a tool, which its requester prepays, and its outcome.
 
 The requester names one or two leaders that the tool accepts. Leader number i, counted from 0, may
-close the invocation after i windows have passed since the request, by `settle` with the tool's
-answer. Until the next window starts, it may also call `fail` with a reason. After all windows, only
-`expire` is possible, and anyone may call it. A closed invocation never changes.
+close the invocation after i windows, by `settle` with the tool's answer. Until the next window
+starts, it may also call `fail` with a reason. After all windows, anyone may `expire` it.
 
-`settle` pays the tool and the leader, and `fail` pays only the leader. `settle` and `fail` refund
-the rest to the requester, so a closed invocation does not hold SUI. The worker that sent the
-transaction receives the leader's fee. The request sets all terms, including the keys that may sign
-the answer. Later changes of the tool do not affect these terms. `expire` and `delete` work with
-every version of the package and all settings, so payments cannot be locked forever.
+`settle` pays the tool and the leader, `fail` pays only the leader, and both refund the rest. The
+request sets all terms, so later changes of the tool have no effect. `expire` and `delete` work with
+every version of the package, so payments cannot be locked forever.
 
-An invocation can be an attempt of a run of an execution: see `attempt`. The inputs of an attempt
-are references to other outcomes. An attempt holds its remaining payment until its execution
-withdraws it. Only the execution can delete an attempt.
+An invocation can be an attempt of a run of an execution: see `attempt`. Its inputs are then
+references to other outcomes. Its execution withdraws the rest of the payment and deletes it.
 """
 
 from __future__ import annotations
@@ -197,6 +193,7 @@ class InvocationSettled(MoveStruct, frozen=True):
     requester: Address
     leader: Address
     variant: str
+    requested_at_ms: int
     settled_at_ms: int
     payout: Address
     price_mist: int
@@ -213,6 +210,7 @@ class InvocationSettled(MoveStruct, frozen=True):
             _bcs.address,
             _bcs.address,
             _bcs.string,
+            _bcs.u64,
             _bcs.u64,
             _bcs.address,
             _bcs.u64,
@@ -279,17 +277,28 @@ class InvocationExpired(MoveStruct, frozen=True):
 
 
 class InvocationDeleted(MoveStruct, frozen=True):
-    """A closed invocation was deleted."""
+    """A closed invocation was deleted.
+
+    `leader` settled or failed it, or it expired.
+    """
 
     invocation: Address
     tool: Address
     fqn: str
     requester: Address
+    leader: Address | None
+    is_settled: bool
 
     move_name = "invocation::InvocationDeleted"
     bcs: ClassVar[_bcs.Codec[InvocationDeleted]] = _bcs.late(
         lambda: _bcs.struct(
-            InvocationDeleted, _bcs.address, _bcs.address, _bcs.string, _bcs.address
+            InvocationDeleted,
+            _bcs.address,
+            _bcs.address,
+            _bcs.string,
+            _bcs.address,
+            _bcs.option(_bcs.address),
+            _bcs.boolean,
         )
     )
 

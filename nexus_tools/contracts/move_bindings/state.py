@@ -92,6 +92,14 @@ def is_settled(builder: TransactionBuilder, package: Package, state: Argument) -
     return builder.move_call(package.id, "state", "is_settled", [state])
 
 
+def leader(builder: TransactionBuilder, package: Package, state: Argument) -> Result:
+    """Return the leader that closed the invocation, or none if it is not closed or expired.
+
+    Returns `Option<ID>`.
+    """
+    return builder.move_call(package.id, "state", "leader", [state])
+
+
 def variant(builder: TransactionBuilder, package: Package, state: Argument) -> Result:
     """Return the variant of the answer.
 

@@ -98,10 +98,11 @@ class ExecutionCaller:
         self, offer: WorkflowOffer, group: str | None, inputs: dict[str, Any], listener: CallClient
     ) -> Outcome:
         workflow, funds_mist = offer.workflow, offer.funds_mist
+        choice = await self._executions.choose_leaders(workflow, self._leaders)
         terms: Any = {
             "group": group,
             "funds_mist": funds_mist,
-            "leaders": await self._executions.choose_leaders(workflow, self._leaders),
+            "leaders": choice.leaders,
             "max_outcome_bytes": offer.max_outcome_bytes,
             "duration_ms": offer.definition.timeout_ms,
         }

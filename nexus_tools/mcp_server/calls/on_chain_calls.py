@@ -63,7 +63,7 @@ class OnChainCalls:
         tool = offer.found.tool
         limit = max(self._max_outcome_bytes, tool.min_outcome_bytes)
         prepaid = await self._invocations.quote(tool, ports, limit)
-        leaders = await self._invocations.choose_leaders(tool, self._leaders)
+        leaders = (await self._invocations.choose_leaders(tool, self._leaders)).leaders
         terms: Any = {"leaders": leaders, "max_outcome_bytes": limit, "max_cost_mist": prepaid}
         simulation, _ = await self._invocations.dry_run_client().request(tool, ports, **terms)
         most_mist = prepaid + max(0, simulation.cost.net)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from nexus_tools.contracts import (
@@ -35,7 +36,8 @@ from nexus_tools.registry.executions.step_commands import StepCommands, StepPred
 from nexus_tools.registry.executions.terms import DEFAULT_STEPS, Terms, TermsResolver
 from nexus_tools.registry.executions.waits import Wait, read_waits
 from nexus_tools.registry.invocations.history import Step
-from nexus_tools.registry.leaders.leader_registry import LeaderRef
+from nexus_tools.registry.leaders.listing import LeaderRef
+from nexus_tools.registry.leaders.selection import LeaderChoice
 from nexus_tools.registry.pages import PAGE_SIZE, Page
 from nexus_tools.registry.preconditions import check_execution_owner
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
@@ -105,10 +107,9 @@ class Executions(PackageClient):
 
     async def choose_leaders(
         self, workflow: PublishedWorkflow, among: Sequence[LeaderRef] = ()
-    ) -> tuple[Address, ...]:
+    ) -> LeaderChoice:
         """Return one or two active leaders that an execution can name. Raises `no_leader`."""
-        selected = await self._consent.choose_workflow_leaders(workflow, among)
-        return tuple(leader.id for leader in selected)
+        return await self._consent.choose_workflow_leaders(workflow, among)
 
     async def start(
         self,
@@ -346,11 +347,11 @@ class Executions(PackageClient):
         Raises `execution_unknown`, `not_owner` or `no_leader`.
         """
         await self._require_owned(execution)
-        selected = await self._consent.choose_leaders({}, leaders)
+        selected = (await self._consent.choose_leaders({}, leaders)).leaders
         builder, package = TransactionBuilder(), self.deployment.workflows
-        calls.set_leader(builder, package, execution, selected[0].id)
+        calls.set_leader(builder, package, execution, selected[0])
         for backup in selected[1:]:
-            calls.set_backup(builder, package, execution, backup.id)
+            calls.set_backup(builder, package, execution, backup)
         return await self.send(builder)
 
     async def clean(
@@ -394,6 +395,6 @@ class Executions(PackageClient):
         check_execution_owner(current, self.client.address)
         return current
 
-    @property
+    @cached_property
     def _consent(self) -> TermsResolver:
         return TermsResolver(self.client, self.deployment, dry_run=self.dry_run)

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from nexus_tools.contracts import PackageClient
-from nexus_tools.contracts.move_bindings.leader import Leader
 from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError, WrongStateError
 from nexus_tools.registry.executions.costs import ExecutionCost, estimate_execution_cost
 from nexus_tools.registry.invocations.invocations import DEFAULT_MAX_OUTCOME_BYTES
-from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
-from nexus_tools.registry.leaders.records import MAX_LEADERS_PER_INVOCATION, draw_leaders
+from nexus_tools.registry.leaders.leader_registry import LeaderRegistry
+from nexus_tools.registry.leaders.listing import LeaderRef
+from nexus_tools.registry.leaders.selection import LeaderChoice, LeaderSelection
 from nexus_tools.registry.tools.registration import reactivation_hint
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.sui.support import units
@@ -75,7 +76,7 @@ class TermsResolver(PackageClient):
         tools = await self._tools(workflow)
         size = _outcome_bytes(tools, max_outcome_bytes)
         entry_group, entry_inputs = _entry_inputs(workflow, tools, inputs, group)
-        selected = await self.choose_leaders(tools, leaders)
+        selected = (await self.choose_leaders(tools, leaders)).leaders
         prices = _max_prices(workflow, tools, max_prices_mist or {})
         for fqn, tool in tools.items():
             _check_tool(tool, selected, prices[fqn], size)
@@ -86,7 +87,7 @@ class TermsResolver(PackageClient):
             settings,
             list(workflow.plan.groups).index(entry_group.name),
             {numbers[name]: ports for name, ports in entry_inputs.items()},
-            tuple(leader.id for leader in selected),
+            selected,
             [prices[fqn] for fqn in workflow.fqns],
             max(tool.definition.timeout_ms for tool in tools.values()),
             size,
@@ -139,39 +140,38 @@ class TermsResolver(PackageClient):
 
     async def choose_leaders(
         self, tools: Mapping[str, Tool], among: Sequence[LeaderRef] = ()
-    ) -> list[Leader]:
+    ) -> LeaderChoice:
         """Return one or two active leaders, by default a random choice.
 
         If `among` is not empty, the first active leaders in it are returned. Raises `no_leader` and
         the errors of `LeaderRegistry.ids`.
         """
-        ids = await self._registry.ids(among)
-        candidates = (
-            await self._registry.find_all(ids, Leader) if ids else await self._all_leaders()
-        )
-        active = [leader for leader in candidates if leader is not None and leader.is_active]
-        if not active:
+        if among:
+            choice = await self._selection.first_usable(await self._registry.ids(among))
+        else:
+            lists = [tool.leaders.entries for tool in tools.values() if not tool.accepts_any_leader]
+            choice = await self._draw_from(lists)
+        if not choice.leaders:
             raise WrongStateError(
                 "no_leader",
                 "none of the given leaders is active" if among else "no active leader exists",
                 hint="Run `nexus-tools leader list` to see all leaders.",
             )
-        if among:
-            return active[:MAX_LEADERS_PER_INVOCATION]
-        possible = _accepted_by_most(active, tools)
-        if len(possible) == 1:
-            return possible
-        by_id = {leader.id: leader for leader in possible}
-        return [by_id[leader_id] for leader_id in await draw_leaders(self, possible)]
+        return choice
+
+    async def _draw_from(self, lists: Sequence[Sequence[Address]]) -> LeaderChoice:
+        """Draw from the leaders that are on all lists, or else from those on any list."""
+        if not lists:
+            return await self._selection.draw()
+        on_all = set(lists[0]).intersection(*lists)
+        choice = await self._selection.draw([*on_all])
+        return choice if choice.leaders else await self._selection.draw([*set().union(*lists)])
 
     async def choose_workflow_leaders(
         self, workflow: PublishedWorkflow, among: Sequence[LeaderRef]
-    ) -> list[Leader]:
+    ) -> LeaderChoice:
         """Return leaders for the tools of a workflow. Raises `tool_unknown` or `no_leader`."""
         return await self.choose_leaders(await self._tools(workflow), among)
-
-    async def _all_leaders(self) -> list[Leader | None]:
-        return [*await self._registry.list()]
 
     async def _tools(self, workflow: PublishedWorkflow) -> dict[str, Tool]:
         """Return the tools of a workflow by FQN. Raises `tool_unknown`."""
@@ -181,6 +181,10 @@ class TermsResolver(PackageClient):
         if missing:
             raise NotFoundError("tool_unknown", f"the tool {missing[0]} does not exist")
         return {fqn: tool for fqn, tool in tools.items() if tool is not None}
+
+    @cached_property
+    def _selection(self) -> LeaderSelection:
+        return LeaderSelection(self)
 
     @property
     def _registry(self) -> LeaderRegistry:
@@ -240,7 +244,7 @@ def _max_prices(
 
 
 def _check_tool(
-    tool: Tool, leaders: Sequence[Leader], max_price_mist: int, max_outcome_bytes: int
+    tool: Tool, leaders: Sequence[Address], max_price_mist: int, max_outcome_bytes: int
 ) -> None:
     """Raise an error if the chain would reject a request of the tool, as in `terms.move`."""
     if not tool.is_active:
@@ -269,22 +273,9 @@ def _check_tool(
             f" {tool.min_outcome_bytes} bytes, got {max_outcome_bytes}",
             hint="Raise the outcome limit. The unused part is refunded.",
         )
-    if not any(tool.accepts(leader.id) for leader in leaders):
+    if not any(map(tool.accepts, leaders)):
         raise WrongStateError(
             "no_leader",
             f"{tool.fqn} does not accept any of the given leaders",
             hint=f"Run `nexus-tools leader list --tool {tool.fqn}` to see the accepted leaders.",
         )
-
-
-def _accepted_by_most(leaders: Sequence[Leader], tools: Mapping[str, Tool]) -> list[Leader]:
-    """Return the leaders that all tools accept.
-
-    If no leader qualifies, return all leaders, ordered by the number of tools that accept them.
-    """
-
-    def count(leader: Leader) -> int:
-        return sum(tool.accepts(leader.id) for tool in tools.values())
-
-    everywhere = [leader for leader in leaders if count(leader) == len(tools)]
-    return everywhere or sorted(leaders, key=count, reverse=True)

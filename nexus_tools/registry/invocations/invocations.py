@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from functools import cached_property
 from typing import Any
 
 from nexus_tools.contracts import PackageClient, Sent, event_filter, parse_event, ports_of
@@ -14,7 +15,6 @@ from nexus_tools.contracts.move_bindings.invocation import (
     InvocationRequested,
     InvocationSettled,
 )
-from nexus_tools.contracts.move_bindings.leader import Leader
 from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.value import Ports
@@ -36,8 +36,9 @@ from nexus_tools.registry.invocations.history import (
 )
 from nexus_tools.registry.invocations.listing import read_invocations, read_pending_attempts
 from nexus_tools.registry.invocations.outcomes import outcome_of
-from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
-from nexus_tools.registry.leaders.records import MAX_LEADERS_PER_INVOCATION, draw_leaders
+from nexus_tools.registry.leaders.leader_registry import LeaderRegistry
+from nexus_tools.registry.leaders.listing import LeaderRef
+from nexus_tools.registry.leaders.selection import LeaderChoice, LeaderSelection
 from nexus_tools.registry.pages import PAGE_SIZE, Page
 from nexus_tools.registry.tools.registration import reactivation_hint
 from nexus_tools.sui.client import (
@@ -87,15 +88,15 @@ class Invocations(PackageClient):
         gas_price = await self.client.gas_price()
         return quote_mist(settings, tool, inputs.size(), max_outcome_bytes, gas_price)
 
-    async def choose_leaders(
-        self, tool: Tool, among: Sequence[LeaderRef] = ()
-    ) -> tuple[Address, ...]:
+    async def choose_leaders(self, tool: Tool, among: Sequence[LeaderRef] = ()) -> LeaderChoice:
         """Return one or two leaders that an invocation of a tool can name.
 
         A leader qualifies if it is active and the tool accepts it. If `among` lists IDs or names,
-        the first qualified leaders in the list are returned. Otherwise, leaders are chosen at
-        random from all qualified leaders, weighted by their records. Raises `tool_not_active`,
-        `no_leader`, and the errors of `LeaderRegistry.ids`.
+        the first qualified leaders in the list are returned. Otherwise, the candidates are up to 16
+        random qualified leaders, and up to 4 that answered the wallet's newest requests. The method
+        chooses among the candidates at random, weighted by their records. Closings that were read
+        are used again for a minute. Raises `tool_not_active`, `no_leader`, and the errors of
+        `LeaderRegistry.ids`.
         """
         if not tool.is_active:
             raise WrongStateError(
@@ -103,20 +104,13 @@ class Invocations(PackageClient):
                 f"{tool.fqn} is {tool.state} and does not accept invocations",
                 hint=f"Ask its owner to {reactivation_hint(tool, as_owner=False)}.",
             )
-        if among or not tool.accepts_any_leader:
-            ids = await self._leaders.ids(among) if among else tool.leaders.entries
-            candidates = await self._leaders.find_all(ids, Leader)
-        else:
-            candidates = [*await self._leaders.list()]
-        active = [leader for leader in candidates if leader and leader.is_active]
-        possible = [leader for leader in active if tool.accepts(leader.id)]
         if among:
-            selected = tuple(leader.id for leader in possible[:MAX_LEADERS_PER_INVOCATION])
-        elif len(possible) <= 1:
-            selected = tuple(leader.id for leader in possible)
+            named = await self._leaders.ids(among)
+            choice = await self._selection.first_usable([*filter(tool.accepts, named)])
         else:
-            selected = await draw_leaders(self, possible)
-        if not selected:
+            accepted = None if tool.accepts_any_leader else tool.leaders.entries
+            choice = await self._selection.draw(accepted)
+        if not choice.leaders:
             raise WrongStateError(
                 "no_leader",
                 f"{tool.fqn} does not accept any active leader"
@@ -124,7 +118,7 @@ class Invocations(PackageClient):
                 hint=f"Run `nexus-tools leader list --tool {tool.fqn}` to see the accepted"
                 " leaders.",
             )
-        return selected
+        return choice
 
     async def request(
         self,
@@ -146,7 +140,7 @@ class Invocations(PackageClient):
         `outcome_limit_too_large`, `outcome_limit_too_small` or, after a concurrent change,
         `tool_changed`, `settings_changed` or `wrong_payment`.
         """
-        selected = await self.choose_leaders(tool, leaders)
+        selected = (await self.choose_leaders(tool, leaders)).leaders
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_MAX_OUTCOME_BYTES, tool.min_outcome_bytes)
         settings, ports = await self._leaders.settings(), ports_of(inputs)
@@ -366,6 +360,10 @@ class Invocations(PackageClient):
         for invocation, outcome in outcomes.items():
             add_outcome(builder, self.deployment, invocation, leader, outcome)
         return await self.send(builder, budget=budget)
+
+    @cached_property
+    def _selection(self) -> LeaderSelection:
+        return LeaderSelection(self)
 
     @property
     def _leaders(self) -> LeaderRegistry:

@@ -5,12 +5,12 @@ from typing import TypeVarTuple
 
 from msgspec.structs import astuple
 
-from nexus_tools.contracts import PackageClient, Sent, leader_id, require_admin
+from nexus_tools.contracts import Sent, require_admin
 from nexus_tools.contracts.move_bindings import leader as calls
 from nexus_tools.contracts.move_bindings import leader_registry, slashing
 from nexus_tools.contracts.move_bindings.admin import Admin
 from nexus_tools.contracts.move_bindings.leader import Leader
-from nexus_tools.errors import NotFoundError, UsageError
+from nexus_tools.registry.leaders.listing import LeaderListing
 from nexus_tools.registry.preconditions import (
     check_key,
     check_owner,
@@ -28,100 +28,11 @@ from nexus_tools.sui.types.transaction import Argument
 Ts = TypeVarTuple("Ts")
 
 
-LeaderRef = Address | str
-"""A reference to a leader: its ID, or its name."""
-
-
 @validate_arguments
-class LeaderRegistry(PackageClient):
+class LeaderRegistry(LeaderListing):
     """The leaders of a deployment. The owner of a leader must sign its changes."""
 
     subject = "The leader"
-
-    # --- Reading
-
-    async def state(self) -> leader_registry.LeaderRegistry:
-        """Return the registry object: version, settings and number of leaders."""
-        return await self.read(self._registry, leader_registry.LeaderRegistry)
-
-    async def settings(self) -> leader_registry.LeaderSettings:
-        """Return the settings for new leaders and new invocations."""
-        return (await self.state()).settings
-
-    async def get(self, leader: Address) -> Leader:
-        """Return a leader. Raises `leader_unknown`."""
-        return (await self.get_all([leader]))[0]
-
-    async def get_all(self, leaders: Sequence[Address]) -> tuple[Leader, ...]:
-        """Return these leaders, in this order. Raises `leader_unknown`."""
-        results = []
-        for address, leader in zip(leaders, await self.find_all(leaders, Leader), strict=True):
-            if leader is None:
-                raise NotFoundError(
-                    "leader_unknown",
-                    f"the leader {address} does not exist",
-                    hint="Run `nexus-tools leader list` to see all leaders.",
-                )
-            results.append(leader)
-        return tuple(results)
-
-    async def find(self, leader: LeaderRef, among: Sequence[Leader] | None = None) -> Leader:
-        """Return the leader with an ID, or the only leader with a name.
-
-        Names are looked up in `among`, by default in all leaders. Text that starts with 0x is
-        always an ID. Raises `leader_unknown` or `leader_ambiguous`.
-        """
-        address = _id_of(leader)
-        if address is not None:
-            return await self.get(address)
-        candidates = await self.list() if among is None else among
-        matches = [candidate for candidate in candidates if candidate.name == leader]
-        if len(matches) == 1:
-            return matches[0]
-        if not matches:
-            raise NotFoundError(
-                "leader_unknown",
-                f"no leader has the name {leader[:80]!r}",
-                hint="Run `nexus-tools leader list` to see all leaders.",
-            )
-        raise UsageError(
-            "leader_ambiguous",
-            f"{len(matches)} leaders have the name {leader[:80]!r}",
-            hint=f"Pass one of the IDs: {', '.join(str(candidate.id) for candidate in matches)}.",
-        )
-
-    async def ids(self, leaders: Sequence[LeaderRef]) -> tuple[Address, ...]:
-        """Return the IDs of leaders that are passed by ID or name, without duplicates.
-
-        The method does not check whether a leader with a passed ID exists. Raises the errors of
-        `find`.
-        """
-        ids = {reference: _id_of(reference) for reference in leaders}
-        names = [reference for reference, address in ids.items() if address is None]
-        candidates = await self.list() if names else ()
-        for name in names:
-            ids[name] = (await self.find(name, candidates)).id
-        return tuple(dict.fromkeys(address for address in ids.values() if address))
-
-    async def list(self) -> tuple[Leader, ...]:
-        """Return all leaders, in the order of their registration."""
-        length = (await self.state()).length
-        ids = [leader_id(self._registry, index) for index in range(length)]
-        return tuple(leader for leader in await self.find_all(ids, Leader) if leader is not None)
-
-    async def owned_by(self, owner: Address | None = None) -> tuple[Leader, ...]:
-        """Return the leaders that an address (default: the wallet) owns."""
-        address = owner or self.client.address
-        return tuple(leader for leader in await self.list() if leader.owner.owner == address)
-
-    async def worked_by(self, worker: Address | None = None) -> tuple[Leader, ...]:
-        """Return the leaders of which an address (default: the wallet) is a worker."""
-        address = worker or self.client.address
-        return tuple(leader for leader in await self.list() if address in leader.workers.entries)
-
-    @property
-    def _registry(self) -> Address:
-        return self.deployment.leader_registry
 
     # --- Registration
 
@@ -323,13 +234,6 @@ class LeaderRegistry(PackageClient):
     ) -> Sent:
         await self._require_owned(leader)
         return await self.call(function, leader, *arguments)
-
-
-def _id_of(leader: LeaderRef) -> Address | None:
-    """Return the ID of a leader reference, or None if it is a name."""
-    if isinstance(leader, Address):
-        return leader
-    return Address.parse_whole(leader) if leader.startswith("0x") else None
 
 
 def _terms(

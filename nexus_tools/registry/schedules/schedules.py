@@ -24,7 +24,8 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.errors import UsageError, WrongStateError
 from nexus_tools.registry.executions.terms import DEFAULT_STEPS, TermsResolver
-from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
+from nexus_tools.registry.leaders.leader_registry import LeaderRegistry
+from nexus_tools.registry.leaders.listing import LeaderRef
 from nexus_tools.registry.pages import PAGE_SIZE, Page
 from nexus_tools.registry.preconditions import check_execution_owner
 from nexus_tools.registry.schedules.creation import (

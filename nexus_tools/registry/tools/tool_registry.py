@@ -10,7 +10,8 @@ from nexus_tools.contracts.move_bindings import slashing, tool_registry
 from nexus_tools.contracts.move_bindings import tool as calls
 from nexus_tools.contracts.move_bindings.admin import Admin
 from nexus_tools.contracts.move_bindings.name import Name
-from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
+from nexus_tools.registry.leaders.leader_registry import LeaderRegistry
+from nexus_tools.registry.leaders.listing import LeaderRef
 from nexus_tools.registry.preconditions import (
     check_key,
     check_operator,

@@ -1,4 +1,5 @@
 import json
+import re
 import signal
 import urllib.request
 
@@ -33,6 +34,26 @@ def test_register_activates_leader_named_like_key(author):
     assert (row["leader"], row["name"], row["state"]) == (document["leader"], "author", "active")
     assert row["collateral_mist"] == 10_000_000_000
     author.json("leader", "unregister", "--yes")
+
+
+def test_list_shows_the_newest_leaders_up_to_the_limit(author, leader, chain, monkeypatch):
+    chain.fund(author.wallet.signer().address, 11 * 10**9)
+    newest = author.json("leader", "register", "--name", "newest", "--yes")["leader"]
+    listed = author.run("leader", "list", "--limit", "1", "--json")
+    assert [row["leader"] for row in listed.document] == [newest]
+    assert re.search(r"listed the newest 1 of \d+ leaders\. Use --all to list all", listed.stderr)
+    everything = author.run("leader", "list", "--limit", "1", "--all", "--json")
+    indices = [row["index"] for row in everything.document]
+    assert indices == [*range(len(indices))][::-1]
+    assert {leader, newest} <= {row["leader"] for row in everything.document}
+    active = [row["leader"] for row in author.json("leader", "list", "--active", "--all")]
+    assert newest in active
+    assert leader not in active
+    assert "Use --all" not in everything.stderr
+    monkeypatch.setattr("nexus_tools.registry.MAX_SCANNED", 1)  # one page for each leader
+    paged = author.run("leader", "list", "--all", "--json")
+    assert paged.document == everything.document
+    author.json("leader", "deactivate", "--leader", newest, "--yes")
 
 
 def test_register_prints_run_command_of_worker(author, chain):
@@ -198,7 +219,9 @@ def test_daemon_logs_ready_and_stops_cleanly(author, leader, number):
         assert response.status == 200
     ended = daemon.end(number)
     assert (ended.code, ended.stdout) == (0, "")
-    assert [json.loads(line)["event"] for line in ended.stderr.splitlines()] == ["stopped"]
+    events = [json.loads(line)["event"] for line in ended.stderr.splitlines()]
+    # A Leader with a new journal searches for schedules beside other work, also while it stops.
+    assert sorted(events) in (["stopped"], ["schedules_found", "stopped"])
 
 
 def test_daemon_without_health_port_logs_no_health(author, leader):
@@ -233,6 +256,29 @@ def test_journal_is_locked_by_one_daemon(author, leader):
     assert journal.is_file()
     second = author.spawn("leader", "run", "--json")
     assert (second.code, second.error["code"]) == (2, "journal_locked")
+
+
+def test_journal_can_be_in_postgresql(author, leader, postgres):
+    url = postgres.new_url()
+    author.daemon("works", "leader", "run", "--journal", url)
+    schema = url.partition("schema=")[2]
+    [(identity,)] = postgres.execute("SELECT value FROM identity", schema=schema)
+    assert identity.endswith(leader)
+    assert not (author.data / "leaders").exists()
+
+
+@pytest.mark.long
+def test_change_to_postgresql_is_refused_while_a_leader_uses_the_file(author, leader, postgres):
+    author.daemon("works", "leader", "run")
+    second = author.spawn("leader", "run", "--journal", postgres.new_url(), "--json")
+    assert (second.code, second.error["code"]) == (2, "journal_unfinished")
+
+
+def test_invalid_journal_url_is_refused_without_its_password(author, leader):
+    refused = author.run("leader", "run", "--journal", "postgresql://a:hush/hush@host/db", "--json")
+    assert (refused.code, refused.error["code"]) == (2, "config_invalid")
+    assert "journal: expected postgresql://" in refused.error["message"]
+    assert "hush" not in refused.stdout + refused.stderr
 
 
 def test_environment_sets_config(author, leader, tmp_path):

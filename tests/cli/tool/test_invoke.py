@@ -22,6 +22,7 @@ def test_invoke_returns_the_outcome_on_chain(requester, operator_leader, seller)
     assert document["state"] == "settled"
     assert (document["variant"], document["ports"]) == ("ok", {"quotient": 42, "remainder": 0})
     assert (document["leaders"], document["leader"]) == ([operator_leader], operator_leader)
+    assert document["choice"] == {"candidates": 1, "closings": 0, "unread": 0}
     assert all(one["digest"] for one in document["transactions"].values())
     assert before - balance(requester) == document["paid_mist"]
     assert balance(seller) - earned == 10_000_000
@@ -287,8 +288,13 @@ def test_leaders_setting_accepts_only_ids(author):
 def test_unclosed_invocation_expires_and_is_refunded_in_full(requester, seller, chain):
     idle = seller.json("leader", "register", "--name", "idle", "--yes")["leader"]
     seller.json("tool", "leaders", "add", NAP, idle, "--yes")
+    rehearsed = requester.run("tool", "invoke", NAP, "--input", "{}", "--dry-run")
+    assert re.search(
+        r" \(chosen from 2 candidates by \d+ closings?\)", rehearsed.stdout + rehearsed.stderr
+    )
     arguments = ("tool", "invoke", NAP, "--input", "{}", "--no-wait", "--leader", idle, "--yes")
     requested = requester.json(*arguments)
+    assert requested["choice"] is None
     place = requested["invocation"]
     assert requester.fails("tool", "outcome", place, "--delete", "--yes") == (4, "not_expired")
     requester.json("localnet", "advance-clock", "5m")
@@ -298,6 +304,11 @@ def test_unclosed_invocation_expires_and_is_refunded_in_full(requester, seller, 
     document = requester.json("tool", "outcome", place, "--delete", "--yes")
     assert document["events"] == ["InvocationExpired", "InvocationDeleted"]
     assert balance(requester) - before == requested["prepaid_mist"] - document["cost_mist"]
+    missed = [
+        {row["leader"]: row["missed"] for row in user.json("leader", "list")}
+        for user in (requester, seller)
+    ]
+    assert [rows[idle] for rows in missed] == [1, 0]  # only for the requester
     seller.json("leader", "deactivate", "--leader", idle, "--yes")
     seller.json("tool", "leaders", "remove", NAP, idle, "--yes")
     assert requester.fails(*arguments) == (4, "no_leader")

@@ -123,6 +123,7 @@ def test_cost_lists_vertices(customer):
 def test_run_completes_with_result(requester):
     found = run(requester, "--input", "dividend=84", "--wait")
     assert found["status"] == "completed"
+    assert found["choice"] == {"candidates": 1, "closings": 0, "unread": 0}
     assert found["outputs"] == {"second.ok.quotient": 21}
     assert [each["phase"] for each in found["runs"]] == ["closed", "closed"]
     watched = requester.run("workflow", "watch", found["execution"])

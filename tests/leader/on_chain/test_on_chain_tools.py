@@ -8,7 +8,7 @@ from nexus_tools.contracts.move_bindings.invocation import InvocationFailed, Inv
 from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.leader.closing.transaction_sender import TransactionSender
-from nexus_tools.registry import Invocations, ToolRegistry
+from nexus_tools.registry import Invocations, ToolRegistry, read_histories
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.signature import SignatureScheme
 from nexus_tools.sui.types.address import CLOCK
@@ -93,24 +93,60 @@ async def test_registration_rejects_a_function_that_no_leader_can_call(
     assert await counter.total() == 0
 
 
-async def test_function_cannot_act_as_the_leader_that_calls_it(
-    world, counter, serve_tools, add_tool, add_definition
-):
-    """The worker is the sender: its `TxContext` would let a function settle invocations."""
+@pytest.fixture
+async def victim(world, serve_tools, add_tool, add_definition):
+    """Return a leader, and an invocation of an honest tool that the leader has not closed yet."""
     leader = await world.new_leader()
     honest = await world.register_tool(add_definition(await serve_tools(add_tool)))
-    [victim] = await world.request(honest, {"a": 1, "b": 2})
-    objects = [counter.counter, victim, leader.id, CLOCK]
-    definition = counter.definition("in_the_name_of_another", list(map(str, objects)))
-    with pytest.raises(ValidationError, match="act as the caller") as error:
-        await world.register_tool(definition)
-    assert error.value.code == "function_incompatible"
-    tool = await world.register_tool(definition, declaration=await counter.declaration())
+    [invocation] = await world.request(honest, {"a": 1, "b": 2})
+    return leader, invocation
+
+
+async def check_that_only_the_leader_acted(world, leader, victim, tool):
+    """Call a tool that attacks the victim. The leader fails the call, and settles the victim."""
     [invocation] = await world.request(tool, {"n": 1})
     async with world.running(leader):
         settled, failed = await world.closed(victim, invocation)
     assert settled.state.ports.as_json() == {"result": 3}
     assert failed.state.reason == "aborted"
+    [only] = await told(world, InvocationSettled)
+    assert only.invocation == victim
+    histories = await read_histories(world.leaders, [await world.leaders.get(leader.id)])
+    record = histories.records[leader.id]
+    assert (record.settled, record.failed, record.missed) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("function", ["in_the_name_of_another", "with_context_in_the_middle"])
+async def test_function_cannot_act_as_the_leader_that_calls_it(world, counter, victim, function):
+    """The worker is the sender: its `TxContext` would let a function close invocations."""
+    leader, invocation = victim
+    objects = [counter.counter, invocation, leader.id, CLOCK]
+    definition = counter.definition(function, list(map(str, objects)))
+    with pytest.raises(ValidationError, match="act as the caller") as error:
+        await world.register_tool(definition)
+    assert error.value.code == "function_incompatible"
+    tool = await world.register_tool(definition, declaration=await counter.declaration())
+    await check_that_only_the_leader_acted(world, leader, invocation, tool)
+
+
+async def test_function_cannot_take_the_context_by_a_type_argument(world, counter, victim):
+    leader, invocation = victim
+    objects = [counter.counter, invocation, leader.id, CLOCK]
+    context = "0x2::tx_context::TxContext"
+    definition = counter.definition(
+        "with_any_type", list(map(str, objects)), type_arguments=[context]
+    )
+    tool = await world.register_tool(definition, declaration=await counter.declaration())
+    await check_that_only_the_leader_acted(world, leader, invocation, tool)
+
+
+async def test_function_cannot_expire_an_invocation_before_its_windows_end(world, counter, victim):
+    leader, invocation = victim
+    objects = [counter.counter, invocation, CLOCK]
+    tool = await world.register_tool(
+        counter.definition("with_early_expiry", list(map(str, objects)))
+    )
+    await check_that_only_the_leader_acted(world, leader, invocation, tool)
 
 
 async def test_call_rejects_an_owned_object(world, counter):

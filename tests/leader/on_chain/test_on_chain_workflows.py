@@ -4,11 +4,18 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from nexus_tools.contracts import PackageClient, event_filter, parse_event
+from nexus_tools.contracts import event_filter, parse_event
 from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.errors import NexusError
-from nexus_tools.registry import Executions, Questions, pages, read_records
+from nexus_tools.registry import (
+    Executions,
+    LeaderHistories,
+    LeaderRegistry,
+    Questions,
+    pages,
+    read_histories,
+)
 from nexus_tools.sui.client import past_events
 from nexus_tools.tool import ASK, WAIT, ToolFqn, ask_definition, wait_definition
 from nexus_tools.workflow import (
@@ -204,7 +211,12 @@ async def test_sender_of_an_answer_has_no_track_record_as_a_leader(world, waitin
     async with open_question(world, person) as (execution, question):
         await Questions(person, world.deployment).answer(question.invocation, approve=True)
         await world.ended(execution)
-    assert await read_records(PackageClient(person, world.deployment)) == {}
+    leaders = LeaderRegistry(person, world.deployment)
+    world.localnet.fund(person.address, 20 * 10**9)
+    await leaders.register("person")
+    found = (await leaders.list()).items
+    assert len(found) == 2
+    assert await read_histories(leaders, found) == LeaderHistories()
 
 
 async def test_question_ends_when_the_owner_cancels_its_execution(world, waiting, person):

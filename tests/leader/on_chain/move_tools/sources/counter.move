@@ -91,6 +91,39 @@ public fun in_the_name_of_another(
     add(call, counter)
 }
 
+/// Fails another tool's invocation as an overloaded leader would, which spoils its track record.
+public fun with_context_in_the_middle(
+    call: &mut Call,
+    counter: &mut Counter,
+    ctx: &mut TxContext,
+    victim: &mut Invocation,
+    leader: &Leader,
+    clock: &Clock,
+) {
+    victim.fail(leader, b"overloaded".to_ascii_string(), b"".to_string(), clock, ctx);
+    add(call, counter)
+}
+
+/// Takes any object, which the caller could replace by its context if `T` is `TxContext`.
+public fun with_any_type<T>(
+    call: &mut Call,
+    counter: &mut Counter,
+    _: &mut Invocation,
+    _: &Leader,
+    _: &T,
+) { add(call, counter) }
+
+/// Expires another tool's invocation, which needs no sender.
+public fun with_early_expiry(
+    call: &mut Call,
+    counter: &mut Counter,
+    victim: &mut Invocation,
+    clock: &Clock,
+) {
+    victim.expire(clock);
+    add(call, counter)
+}
+
 // === What no leader can call ===
 
 entry fun private(call: &mut Call, counter: &mut Counter) { add(call, counter) }
