@@ -126,6 +126,15 @@ def suite_cache(tmp_path_factory):
         yield
 
 
+@pytest.fixture(scope="session")
+def postgres():
+    """Return a running PostgreSQL server."""
+    from tests.postgres import running_server
+
+    with running_server() as server:
+        yield server
+
+
 def _lend_compiler(folder):
     cache = folder / "nexus-tools"
     cache.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from nexus_tools.leader.dispatch.request_signing import RequestSigning
 from nexus_tools.leader.dispatch.response_classifier import MAX_OUTCOME_BYTES, Declined
 from nexus_tools.leader.dispatch.tool_call import ToolCall
 from nexus_tools.leader.health.health_server import not_ready
-from nexus_tools.leader.journal.inspection import stage_of
+from nexus_tools.leader.journal.inspection import require_finished, stage_of
 from nexus_tools.leader.leader import Leader
 from nexus_tools.leader.metrics import LeaderMetrics
 
@@ -43,6 +43,7 @@ __all__ = [
     "minimum_balance_mist",
     "not_ready",
     "raise_file_limit",
+    "require_finished",
     "spendable_mist",
     "split_storages",
     "stage_of",

@@ -34,6 +34,7 @@ from nexus_tools.leader.executions.step_executor import StepExecutor
 from nexus_tools.leader.executions.timed_calls import TimedCalls
 from nexus_tools.leader.intake.closure_log import ClosureLog
 from nexus_tools.leader.intake.event_page import EventPage
+from nexus_tools.leader.intake.relevance import Relevance
 from nexus_tools.leader.intake.watcher import Watcher
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
@@ -75,10 +76,11 @@ class Components:
     watcher: Watcher
 
 
-async def assemble(dependencies: Dependencies, stack: AsyncExitStack) -> Components:
+async def assemble(
+    dependencies: Dependencies, journal: Journal, stack: AsyncExitStack
+) -> Components:
     """Create all components without starting them. Closing `stack` closes the components."""
     config, metrics = dependencies.config, dependencies.metrics
-    journal = await Journal.open(config.journal, _identity(dependencies.chain))
     stack.push_async_callback(journal.close)
     closer = Closer(
         config,
@@ -106,6 +108,9 @@ async def assemble(dependencies: Dependencies, stack: AsyncExitStack) -> Compone
     executions = _executions(dependencies, group, journal, workflows, calls)
     schedules = _schedules(dependencies, group, journal, workflows)
 
+    def is_tracked(subject: bytes) -> bool:
+        return any(part.is_tracked(subject) for part in (workload, executions, schedules))
+
     async def hand_on(page: EventPage) -> None:
         workload.drop(page.closed)
         executions.observe(page)
@@ -118,6 +123,7 @@ async def assemble(dependencies: Dependencies, stack: AsyncExitStack) -> Compone
         journal=journal,
         clock=dependencies.clock,
         metrics=metrics,
+        relevance=Relevance(dependencies.chain.leader, is_tracked, executions.has_executions),
         hand_on=hand_on,
     )
     return Components(group, journal, closer, workload, executions, schedules, watcher)
@@ -265,6 +271,7 @@ def _schedules(
     )
 
 
-def _identity(chain: Chain) -> str:
+def journal_identity(chain: Chain) -> str:
+    """Return the identity of the leader's journal: the chain, the package and the leader."""
     deployment = chain.deployment
     return " ".join(map(str, (deployment.chain_id, deployment.original_id, chain.leader)))

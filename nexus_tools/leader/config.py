@@ -13,6 +13,7 @@ import pydantic
 from pydantic import Field, field_validator
 
 from nexus_tools.errors import UsageError
+from nexus_tools.leader.journal.postgres_url import PostgresUrl
 from nexus_tools.settings.environment import LEADER_PREFIX, read
 
 MIB = 1024 * 1024
@@ -29,8 +30,8 @@ class LeaderConfig(pydantic.BaseModel):
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    journal: Path
-    """SQLite file that records assignments and their outcomes."""
+    journal: Path | PostgresUrl
+    """SQLite file, or `postgresql://…`, that records assignments and their outcomes."""
 
     health_port: int | None = Field(default=None, ge=0, le=65_535)
     """Port for health and metrics. 0 selects a free port. If unset, the Leader serves neither."""
@@ -136,6 +137,11 @@ class LeaderConfig(pydantic.BaseModel):
 
     retention_ms: int = Field(default=7 * 86_400_000, ge=0)
     """Time for which the journal stores closed invocations."""
+
+    @field_validator("journal", mode="before")
+    @classmethod
+    def _parse_journal(cls, value: Any) -> Any:
+        return PostgresUrl.parse(value) if isinstance(value, str) and "://" in value else value
 
     @field_validator(*_LIST_SETTINGS, mode="before")
     @classmethod

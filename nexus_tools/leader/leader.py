@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from nexus_tools.contracts import Deployment
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.http.guarded_client import Resolve
-from nexus_tools.leader.assembly import Components, Dependencies, assemble
+from nexus_tools.leader.assembly import Components, Dependencies, assemble, journal_identity
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.closing.closing_batch import full_batch_mist
@@ -70,6 +70,7 @@ class Leader:
         self._storages = storages or {}
         self._stopping = asyncio.Event()
         self._parts: Components | None = None
+        self._journal_trouble = ""
         self.metrics = LeaderMetrics()
         self._heartbeat = Heartbeat(config, self._chain, self.metrics)
         self._readiness = Readiness()
@@ -84,8 +85,10 @@ class Leader:
         """Return the current problems by component; empty if the Leader is ready."""
         all_problems = {"node": self._heartbeat.trouble, "clock": self._clock.trouble}
         if self._parts is None:
+            all_problems["journal"] = self._journal_trouble
             all_problems["leader"] = "the Leader has not started yet"
         else:
+            all_problems["journal"] = self._parts.journal.trouble
             all_problems["watcher"] = self._parts.watcher.trouble
             all_problems["workers"] = self._workers.trouble
             all_problems["closer"] = self._parts.closer.trouble
@@ -95,8 +98,8 @@ class Leader:
     async def run(self) -> None:
         """Run the Leader until `stop` is called.
 
-        Problems with tools or the node do not stop the Leader. If the node is unreachable, even at
-        the start, the Leader waits until it responds.
+        Problems with tools or the node do not stop the Leader. If the node or the PostgreSQL server
+        of the journal is unreachable, even at the start, the Leader waits until it responds.
 
         Raises:
             NexusError: The Leader cannot start (`leader_unknown`, `not_a_worker`, `wrong_chain`,
@@ -110,8 +113,9 @@ class Leader:
                     serving = serve_health(app, self._config.health_port, host)
                     self.health_port = await stack.enter_async_context(serving)
                 await self._until_stopped(self._wait_for_node())
-                if not self._stopping.is_set():
-                    await self._work(await assemble(self._dependencies(), stack))
+                journal = await self._open_journal()
+                if journal is not None:
+                    await self._work(await assemble(self._dependencies(), journal, stack))
         except BaseExceptionGroup as group:
             raise _root_cause(group) from group
         finally:
@@ -147,6 +151,18 @@ class Leader:
                 await asyncio.sleep(self._heartbeat.pause_s)
             else:
                 return
+
+    async def _open_journal(self) -> Journal | None:
+        """Open the journal when its PostgreSQL server responds. Return None if the Leader stops."""
+        while not self._stopping.is_set():
+            try:
+                return await Journal.open(self._config.journal, journal_identity(self._chain))
+            except UnreachableError as error:
+                self._journal_trouble = error.message
+                self._readiness.log_change(self.problems(), error.code)
+                delay_s = self._config.error_retry_delay_ms / 1000
+                await self._until_stopped(asyncio.sleep(delay_s))
+        return None
 
     def _dependencies(self) -> Dependencies:
         return Dependencies(

@@ -1,9 +1,6 @@
 import asyncio
 import signal
-import sqlite3
-import stat
 import sys
-from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -11,6 +8,8 @@ import pytest
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import ClosureKind
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.journal import postgres
 from nexus_tools.leader.journal.journal import Journal, Stage
 from nexus_tools.leader.journal.schedule_rows import Naming, ScheduleChange, Search
 from nexus_tools.sui.client import Cursor
@@ -37,15 +36,28 @@ def assignment_of(number):
     )
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def setting(request, tmp_path):
+    """Return the setting of a new journal in each kind of database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "journal.sqlite")
+    return request.getfixturevalue("postgres").new_url()
+
+
 @pytest.fixture
-async def reopen(tmp_path):
+def location(setting):
+    return LeaderConfig(journal=setting).journal
+
+
+@pytest.fixture
+async def reopen(location):
     """Return a function that closes the journal and opens it again."""
     opened = []
 
     async def open_it(identity=IDENTITY):
         while opened:
             await opened.pop().close()
-        opened.append(await Journal.open(tmp_path / "journal.sqlite", identity))
+        opened.append(await Journal.open(location, identity))
         return opened[-1]
 
     yield open_it
@@ -134,6 +146,9 @@ async def test_request_closed_on_the_same_page_is_not_new(reopen):
         ANSWER,
         replace(ANSWER, signature=OutcomeSignature(b"\1" * 32, b"\2" * 64)),
         Failure(FailureReason.TIMED_OUT, "the tool did not respond"),
+        # PostgreSQL accepts neither in a text.
+        Answer("ok", {"zero": "\0", "surrogate": "\ud800"}),
+        Failure(FailureReason.REFUSED, "\0\udfff"),
     ],
 )
 async def test_outcome_survives_a_restart(reopen, outcome):
@@ -216,51 +231,12 @@ async def test_open_rejects_the_journal_of_another_leader(reopen):
     assert caught.value.code == "journal_identity_mismatch"
 
 
-async def test_open_rejects_a_journal_in_use(reopen, tmp_path):
+async def test_open_rejects_a_journal_in_use(reopen, location, monkeypatch):
     await reopen()
+    monkeypatch.setattr(postgres, "_LOCK_TIMEOUT_MS", 1)
     with pytest.raises(UsageError) as caught:
-        await Journal.open(tmp_path / "journal.sqlite", IDENTITY)
+        await Journal.open(location, IDENTITY)
     assert caught.value.code == "journal_locked"
-
-
-async def test_journal_is_readable_only_by_its_owner(reopen, tmp_path, logged):
-    await assign(await reopen(), 1)
-    files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    assert files == dict.fromkeys(("journal.sqlite", "journal.sqlite-wal"), 0o600)
-    assert logged == []
-
-
-async def test_open_fixes_and_logs_the_permissions_of_a_readable_journal(reopen, tmp_path, logged):
-    await (await reopen()).close()
-    path = tmp_path / "journal.sqlite"
-    path.chmod(0o644)
-    await reopen()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [line["event"] for line in logged] == ["journal_permissions_fixed"]
-
-
-@pytest.mark.parametrize("content", [b"this is no database" * 100])
-async def test_open_rejects_a_file_that_is_not_a_journal(tmp_path, content):
-    path = tmp_path / "journal.sqlite"
-    path.write_bytes(content)
-    with pytest.raises(UsageError) as caught:
-        await Journal.open(path, IDENTITY)
-    assert caught.value.code == "journal_invalid"
-
-
-async def test_open_rejects_another_format(reopen, tmp_path):
-    await (await reopen()).close()
-    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as connection:
-        connection.execute("PRAGMA user_version = 7")
-    with pytest.raises(UsageError, match="format 7") as caught:
-        await Journal.open(tmp_path / "journal.sqlite", IDENTITY)
-    assert caught.value.code == "journal_format_unsupported"
-
-
-async def test_open_rejects_a_missing_folder(tmp_path):
-    with pytest.raises(UsageError) as caught:
-        await Journal.open(tmp_path / "none" / "journal.sqlite", IDENTITY)
-    assert caught.value.code == "journal_invalid"
 
 
 @pytest.mark.parametrize("wrong", [{"fqn": None}, {"expires_at_ms": 2**64}])
@@ -286,9 +262,9 @@ async def test_writes_of_many_tasks_are_all_committed(reopen):
 # The process prints each commit on stdout, and is killed while it continues.
 VICTIM = """
 import asyncio, sys
-from pathlib import Path
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import ClosureKind
+from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer
@@ -309,7 +285,7 @@ async def one(journal, number):
     say(number, "closed")
 
 async def main():
-    journal = await Journal.open(Path(sys.argv[1]), "chain package leader")
+    journal = await Journal.open(LeaderConfig(journal=sys.argv[1]).journal, "chain package leader")
     for number in range(1, 100_000):
         await one(journal, number)
 
@@ -319,9 +295,9 @@ ORDER = ["assigned", "called", "known", "closed"]
 
 
 @pytest.mark.parametrize("stage", ORDER)
-async def test_kill_between_stages_loses_no_committed_data(reopen, tmp_path, stage):
+async def test_kill_between_stages_loses_no_committed_data(reopen, setting, stage):
     committed_stages = {}
-    command = [sys.executable, "-c", VICTIM, str(tmp_path / "journal.sqlite")]
+    command = [sys.executable, "-c", VICTIM, setting]
     victim = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     killed = False
     async for line in victim.stdout:
@@ -346,11 +322,3 @@ async def test_kill_between_stages_loses_no_committed_data(reopen, tmp_path, sta
         if entry.stage is Stage.COMPLETED:
             assert entry.outcome == Answer("ok", {"n": number})
     assert int(memory.cursor.strip("[").split(",")[0]) in (last, last + 1)
-
-
-async def test_journal_uses_write_ahead_logging(reopen, tmp_path):
-    journal = await reopen()
-    await assign(journal, 1)
-    await journal.close()
-    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

@@ -1,7 +1,9 @@
 import pytest
 
-from nexus_tools.leader import stage_of
+from nexus_tools.errors import UsageError
+from nexus_tools.leader import require_finished, stage_of
 from nexus_tools.leader.chain.assignment import Assignment
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.journal.journal import Journal, Stage
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer
@@ -40,3 +42,20 @@ async def test_stage_of_returns_none_for_a_file_that_is_not_a_journal(tmp_path):
     (tmp_path / "journal.sqlite").write_text("no journal")
     assert stage_of(tmp_path / "journal.sqlite", ONE) is None
     assert stage_of(tmp_path / "absent.sqlite", ONE) is None
+
+
+async def test_require_finished_fails_until_all_invocations_are_closed(path):
+    with pytest.raises(UsageError, match="contains 2 open invocations") as caught:
+        require_finished(path)
+    assert caught.value.code == "journal_unfinished"
+    journal = await Journal.open(path, "identity")
+    await journal.record_closed(dict.fromkeys((ONE, TWO), ClosureKind.SETTLED), 0)
+    with pytest.raises(UsageError, match="cannot be read: database is locked"):
+        require_finished(path)
+    await journal.close()
+    require_finished(path)
+
+
+def test_require_finished_accepts_a_missing_file(tmp_path):
+    require_finished(tmp_path / "absent.sqlite")
+    assert list(tmp_path.iterdir()) == []

@@ -126,12 +126,19 @@ async def test_leader_killed_during_calls_retries_and_settles_once(world, counti
     assert max(app.asked.values()) <= 2
 
 
-@pytest.mark.parametrize("settled", [1, pytest.param(20, marks=pytest.mark.long)])
-async def test_leader_killed_during_settling_settles_the_rest_once(world, counting, settled):
+@pytest.mark.parametrize(
+    ("settled", "database"),
+    [(1, "sqlite"), pytest.param(20, "sqlite", marks=pytest.mark.long), (1, "postgresql")],
+)
+async def test_leader_killed_during_settling_settles_the_rest_once(
+    world, counting, request, settled, database
+):
     _, registered = counting
     identity = await world.new_leader()
     ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(60)])
     options = {"CHECK_META": "false", "MAX_BATCH_SIZE": "4"}
+    if database == "postgresql":
+        options["JOURNAL"] = request.getfixturevalue("postgres").new_url()
     async with asyncio.timeout(TIMEOUT_S):
         async with process_of(world, identity, **options) as process:
             await world.closings(settled)

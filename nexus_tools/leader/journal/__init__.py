@@ -1,1 +1,1 @@
-"""The SQLite journal: the state that survives a restart. Start with `journal.py`."""
+"""The state that survives a restart, in SQLite or PostgreSQL. Start with `journal.py`."""

@@ -1,57 +1,58 @@
-"""A thread that owns an SQLite file and commits the writes of many tasks together."""
+"""A thread that owns the journal's database and commits the writes of many tasks together."""
 
 import asyncio
-import os
-import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from math import inf
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import Any, TypeVar
 
-from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.sui.support.logs import get_logger
-from nexus_tools.sui.support.private_file import is_exposed
-
-_log = get_logger("nexus_tools.leader")
+from nexus_tools.errors import NexusError
+from nexus_tools.leader.journal.store import Connection, Operation, Store, StoreAwayError
 
 T = TypeVar("T")
 
-Operation = Callable[[sqlite3.Connection], Any]
 _Job = tuple[Operation, "asyncio.Future[Any]"]
 
 _MAX_JOBS = 512
+_RETRY_DELAY_S = 0.5
+_SLOW_COMMIT_S = 10.0
 
 
 class GroupCommit:
-    """A queue of operations on an SQLite file. `run` returns after the operation is committed.
+    """A queue of operations on a database. `run` returns after the operation is committed.
 
-    The file is locked while it is open. SQLite uses write-ahead logging (WAL) and synchronizes at
-    checkpoints. Committed data survives if the process is killed at any moment. A power failure
-    loses at most the latest commits, and never a part of a commit.
+    While the database is not available, all operations wait.
     """
 
-    def __init__(self, path: Path, schema: str, version: int) -> None:
-        """Open the file, or create it with its tables.
-
-        Raises:
-            UsageError: `journal_locked`, `journal_format_unsupported` if the file has another
-                `version` of the schema, or `journal_invalid` if it cannot be used.
-        """
-        self._connection = _open(path, schema, version)
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._away_reason = ""
+        self._started_s = inf
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._closing = threading.Event()
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
 
-    async def run(self, operation: Callable[[sqlite3.Connection], T]) -> T:
+    @property
+    def trouble(self) -> str:
+        """The reason why operations wait, or an empty string."""
+        seconds = monotonic() - self._started_s
+        if not self._away_reason and seconds > _SLOW_COMMIT_S:
+            return f"the database has not committed for {seconds:.0f} s"
+        return self._away_reason
+
+    async def run(self, operation: Callable[[Connection], T]) -> T:
         """Return the result of `operation` after its commit. Raises `journal_failed`."""
         future: asyncio.Future[T] = self._loop.create_future()
         self._jobs.put((operation, future))
         return await future
 
     async def close(self) -> None:
-        """Commit the pending operations and close the file."""
+        """Commit the pending operations if the database is available, and close the database."""
+        self._closing.set()
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -62,8 +63,11 @@ class GroupCommit:
             jobs = [job for job in batch if job is not None]
             is_running = len(jobs) == len(batch)
             if jobs:
-                self._resolve(jobs, *self._commit([operation for operation, _ in jobs]))
-        self._connection.close()
+                self._started_s = monotonic()
+                results = self._commit([operation for operation, _ in jobs])
+                self._started_s = inf
+                self._resolve(jobs, *results)
+        self._store.close()
 
     def _next_jobs(self) -> list[_Job | None]:
         """Wait for a job, and return it with all other queued jobs."""
@@ -76,19 +80,21 @@ class GroupCommit:
         return batch
 
     def _commit(self, operations: Sequence[Operation]) -> tuple[list[Any], NexusError | None]:
-        """Run all operations in one transaction, which an error rolls back completely."""
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            results = [operation(self._connection) for operation in operations]
-            self._connection.execute("COMMIT")
-        except Exception as error:  # noqa: BLE001 - callers get any error
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            hint = "Check the disk, then start the Leader again."
-            return [], NexusError(
-                "journal_failed", f"cannot write to the journal: {error}", hint=hint
-            )
-        return results, None
+        """Return the results of the operations, or the error that prevented their commit."""
+        while True:
+            try:
+                results = self._store.commit(operations)
+            except NexusError as error:
+                return [], error
+            except Exception as error:  # noqa: BLE001 - callers get any error
+                if isinstance(error, StoreAwayError):
+                    self._away_reason = str(error)
+                    if not self._closing.wait(_RETRY_DELAY_S):
+                        continue
+                message = f"cannot write to the journal: {error}"
+                return [], NexusError("journal_failed", message, hint=self._store.failure_hint)
+            self._away_reason = ""
+            return results, None
 
     def _resolve(self, jobs: Sequence[_Job], results: list[Any], error: NexusError | None) -> None:
         def tell() -> None:
@@ -103,57 +109,3 @@ class GroupCommit:
 
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(tell)
-
-
-def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:
-    try:
-        _restrict_to_owner(path)
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0)
-    except (sqlite3.Error, OSError) as error:
-        raise _invalid(path, error) from error
-    try:
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        _check_version(connection, path, version)
-        script = f"BEGIN EXCLUSIVE; {schema} PRAGMA user_version = {version}; COMMIT;"
-        connection.executescript(script)
-    except sqlite3.Error as error:
-        connection.close()
-        if "locked" in str(error):
-            raise UsageError(
-                "journal_locked",
-                f"another process uses the journal {path}",
-                hint="Stop the other Leader, or name another file with --journal.",
-            ) from error
-        raise _invalid(path, error) from error
-    return connection
-
-
-def _restrict_to_owner(path: Path) -> None:
-    """Restrict the file's permissions to its owner.
-
-    SQLite creates the other files of the database with the same permissions.
-    """
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600)):
-        pass
-    for file in (path, path.with_name(f"{path.name}-wal")):
-        if is_exposed(file):
-            file.chmod(0o600)
-            _log.warning("journal_permissions_fixed", file=str(file), now="0600")
-
-
-def _check_version(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    (stored_version,) = connection.execute("PRAGMA user_version").fetchone()
-    if stored_version not in (0, version):
-        connection.close()
-        raise UsageError(
-            "journal_format_unsupported",
-            f"expected a journal of format {version}, but {path} has format {stored_version}",
-            hint="Finish its work with the release of nexus-tools that wrote it, or name a new file"
-            " with --journal.",
-        )
-
-
-def _invalid(path: Path, error: Exception) -> UsageError:
-    return UsageError("journal_invalid", f"cannot use the journal {path}: {error}")

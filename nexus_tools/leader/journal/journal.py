@@ -6,8 +6,8 @@ chain is authoritative. Transactions are not recorded, because a transaction can
 restart. The chain skips invocations that are already closed.
 """
 
+import asyncio
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from enum import StrEnum
@@ -19,7 +19,10 @@ from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.journal import schedule_rows
 from nexus_tools.leader.journal.group_commit import GroupCommit
+from nexus_tools.leader.journal.postgres_url import PostgresUrl
 from nexus_tools.leader.journal.schedule_rows import ScheduleChange, Search
+from nexus_tools.leader.journal.sqlite_file import SqliteFile
+from nexus_tools.leader.journal.store import Connection, Store
 from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, OutcomeSignature
@@ -30,7 +33,7 @@ _SCHEMA_VERSION = 4
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS identity (value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS cursor (
-    only INTEGER PRIMARY KEY CHECK (only = 0), value TEXT NOT NULL
+    "only" INTEGER PRIMARY KEY CHECK ("only" = 0), value TEXT NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS invocations (
     invocation BLOB PRIMARY KEY,
@@ -54,6 +57,10 @@ CREATE TABLE IF NOT EXISTS tool_accounts (
 CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage != 'closed';
 {schedule_rows.SCHEMA}
 """
+
+_WRITE_CURSOR = (
+    'INSERT INTO cursor VALUES (0, ?) ON CONFLICT ("only") DO UPDATE SET value = excluded.value'
+)
 
 
 class Stage(StrEnum):
@@ -107,22 +114,28 @@ class Journal:
         self._commits = commits
 
     @classmethod
-    async def open(cls, path: Path, identity: str) -> "Journal":
-        """Open or create the file. `identity` names the chain, the package and the leader.
+    async def open(cls, location: Path | PostgresUrl, identity: str) -> "Journal":
+        """Open or create the journal. `identity` names the chain, the package and the leader.
 
         Raises:
-            UsageError: `journal_locked`, `journal_invalid`, or `journal_identity_mismatch` if the
-                journal has another identity.
+            UnreachableError: `journal_unreachable` if PostgreSQL does not respond.
+            UsageError: `journal_locked`, `journal_invalid`, `extra_not_installed`, or
+                `journal_identity_mismatch` if the journal has another identity.
         """
-        journal = cls(GroupCommit(path, _SCHEMA, _SCHEMA_VERSION))
+        journal = cls(GroupCommit(await _open_store(location)))
         stored = await journal._commits.run(lambda connection: _identity(connection, identity))
         if stored != identity:
             await journal.close()
-            raise _foreign(path, stored)
+            raise _foreign(location, stored)
         return journal
 
+    @property
+    def trouble(self) -> str:
+        """The reason why writes wait, or an empty string."""
+        return self._commits.trouble
+
     async def close(self) -> None:
-        """Commit and close the file."""
+        """Commit the pending writes and close the database."""
         await self._commits.close()
 
     async def recover(self) -> RecoveredState:
@@ -145,7 +158,7 @@ class Journal:
         deleted from the journal. `schedules` are the changes of schedules, in order.
         """
 
-        def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
+        def write(connection: Connection) -> tuple[Assignment, ...]:
             # After a restart, the watcher may read events again, but the rows of known invocations
             # must not change.
             new_assignments = [
@@ -155,7 +168,7 @@ class Journal:
             _update_executions(connection, executions or {})
             schedule_rows.apply_changes(connection, schedules)
             # The cursor is in the same transaction, so that no event before it is missing.
-            connection.execute("INSERT OR REPLACE INTO cursor VALUES (0, ?)", (cursor,))
+            connection.execute(_WRITE_CURSOR, (cursor,))
             return tuple(
                 assignment for assignment in new_assignments if assignment.invocation not in closed
             )
@@ -184,7 +197,7 @@ class Journal:
     async def finish_execution_search(self, found: Iterable[Address]) -> None:
         """Record the executions that the search found, and that the search is finished."""
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             _update_executions(connection, dict.fromkeys(found, True))
             schedule_rows.finish_search(connection, Search.EXECUTIONS)
 
@@ -209,7 +222,11 @@ class Journal:
     async def save_tool_accounts(self, accounts: Mapping[Address, AuthorAccount]) -> None:
         """Replace accounts of authors."""
         rows = [(bytes(author), *astuple(account)) for author, account in accounts.items()]
-        statement = "INSERT OR REPLACE INTO tool_accounts VALUES (?, ?, ?)"
+        statement = (
+            "INSERT INTO tool_accounts VALUES (?, ?, ?) ON CONFLICT (author) DO UPDATE"
+            " SET balance_mist = excluded.balance_mist,"
+            " refused_until_ms = excluded.refused_until_ms"
+        )
         await self._commits.run(lambda connection: connection.executemany(statement, rows))
 
     async def record_closed(self, closed: Mapping[Address, ClosureKind], now_ms: int) -> None:
@@ -253,15 +270,30 @@ class Journal:
         await self._commits.run(lambda connection: connection.execute(statement, values))
 
 
-def _foreign(path: Path, known: str) -> UsageError:
+async def _open_store(location: Path | PostgresUrl) -> Store:
+    if isinstance(location, Path):
+        return SqliteFile(location, _SCHEMA, _SCHEMA_VERSION)
+    try:
+        from nexus_tools.leader.journal.postgres import PostgresSchema  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError(
+            "extra_not_installed",
+            f"the extra `fleet` is required for a journal in PostgreSQL: {error}",
+            hint="Run `pip install 'nexus-tools[fleet]'`.",
+        ) from error
+    return await asyncio.to_thread(PostgresSchema, location, _SCHEMA, _SCHEMA_VERSION)
+
+
+def _foreign(location: Path | PostgresUrl, known: str) -> UsageError:
+    journal = location if isinstance(location, Path) else f"in the schema {location.schema}"
     return UsageError(
         "journal_identity_mismatch",
-        f"the journal {path} belongs to another leader or chain: {known}",
+        f"the journal {journal} belongs to another leader or chain: {known}",
         hint="Use a separate journal for each leader and each chain.",
     )
 
 
-def _identity(connection: sqlite3.Connection, new: str) -> str:
+def _identity(connection: Connection, new: str) -> str:
     """Return the identity of the journal, which is set to `new` in a new journal."""
     stored = connection.execute("SELECT value FROM identity").fetchone()
     if stored is None:
@@ -269,7 +301,7 @@ def _identity(connection: sqlite3.Connection, new: str) -> str:
     return new if stored is None else str(stored[0])
 
 
-def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
+def _insert(connection: Connection, assignment: Assignment) -> bool:
     marks = ", ".join("?" * len(_COLUMNS))
     changes = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])
     statement = (
@@ -278,15 +310,13 @@ def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
         # The same ID with another time occurs only on a chain that was rolled back.
         f" ON CONFLICT (invocation) DO UPDATE SET {changes}, stage = 'assigned', outcome = NULL,"
         " closed = NULL, closed_at_ms = NULL"
-        " WHERE opens_at_ms != excluded.opens_at_ms"
+        " WHERE invocations.opens_at_ms != excluded.opens_at_ms"
     )
     values = [bytes(v) if isinstance(v, bytes) else v for v in astuple(assignment)]
     return connection.execute(statement, values).rowcount == 1
 
 
-def _close(
-    connection: sqlite3.Connection, closed: Mapping[Address, ClosureKind], now_ms: int
-) -> None:
+def _close(connection: Connection, closed: Mapping[Address, ClosureKind], now_ms: int) -> None:
     connection.executemany(
         "UPDATE invocations SET stage = 'closed', closed = ?, closed_at_ms = ?, outcome = NULL"
         " WHERE invocation = ? AND stage != 'closed'",
@@ -294,16 +324,16 @@ def _close(
     )
 
 
-def _update_executions(connection: sqlite3.Connection, executions: Mapping[Address, bool]) -> None:
+def _update_executions(connection: Connection, executions: Mapping[Address, bool]) -> None:
     kept_rows = [(bytes(execution),) for execution, is_kept in executions.items() if is_kept]
     forgotten_rows = [
         (bytes(execution),) for execution, is_kept in executions.items() if not is_kept
     ]
-    connection.executemany("INSERT OR IGNORE INTO executions VALUES (?)", kept_rows)
+    connection.executemany("INSERT INTO executions VALUES (?) ON CONFLICT DO NOTHING", kept_rows)
     connection.executemany("DELETE FROM executions WHERE execution = ?", forgotten_rows)
 
 
-def _recall(connection: sqlite3.Connection) -> RecoveredState:
+def _recall(connection: Connection) -> RecoveredState:
     cursor = connection.execute("SELECT value FROM cursor").fetchone()
     rows = connection.execute(
         f"SELECT {', '.join(_COLUMNS)}, stage, outcome FROM invocations"  # noqa: S608 - constant names

@@ -1,10 +1,10 @@
 """The journal's rows about schedules that name this leader, and about finished searches."""
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nexus_tools.leader.journal.store import Connection
 from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.types.address import Address
 
@@ -40,13 +40,15 @@ class ScheduleChange:
     place: Cursor
 
 
-def apply_changes(connection: sqlite3.Connection, changes: Iterable[ScheduleChange]) -> None:
+def apply_changes(connection: Connection, changes: Iterable[ScheduleChange]) -> None:
     """Write the changes in their order. A schedule that is already named keeps its position."""
     for change in changes:
         schedule, since = bytes(change.schedule), _text(change.place)
         match change.naming:
             case Naming.NAMED:
-                statement = "INSERT OR IGNORE INTO schedules (since, schedule) VALUES (?, ?)"
+                statement = (
+                    "INSERT INTO schedules (since, schedule) VALUES (?, ?) ON CONFLICT DO NOTHING"
+                )
             case Naming.RESET:
                 statement = "UPDATE schedules SET since = ? WHERE schedule = ?"
             case Naming.NOT_NAMED:
@@ -55,25 +57,29 @@ def apply_changes(connection: sqlite3.Connection, changes: Iterable[ScheduleChan
         connection.execute(statement, (since, schedule))
 
 
-def finish_schedule_search(connection: sqlite3.Connection, found: Mapping[Address, Cursor]) -> None:
+def finish_schedule_search(connection: Connection, found: Mapping[Address, Cursor]) -> None:
     """Write the schedules that the search found, and that the search is finished."""
     rows = [(bytes(schedule), _text(since)) for schedule, since in found.items()]
-    connection.executemany("INSERT OR REPLACE INTO schedules VALUES (?, ?)", rows)
+    connection.executemany(
+        "INSERT INTO schedules VALUES (?, ?)"
+        " ON CONFLICT (schedule) DO UPDATE SET since = excluded.since",
+        rows,
+    )
     finish_search(connection, Search.SCHEDULES)
 
 
-def finish_search(connection: sqlite3.Connection, search: Search) -> None:
+def finish_search(connection: Connection, search: Search) -> None:
     """Write that a search is finished."""
-    connection.execute("INSERT OR IGNORE INTO searches VALUES (?)", (search.value,))
+    connection.execute("INSERT INTO searches VALUES (?) ON CONFLICT DO NOTHING", (search.value,))
 
 
-def read_schedules(connection: sqlite3.Connection) -> dict[Address, Cursor]:
+def read_schedules(connection: Connection) -> dict[Address, Cursor]:
     """Return the schedules that name this leader, and the position from which events count."""
     rows = connection.execute("SELECT schedule, since FROM schedules")
     return {Address(schedule): Cursor.parse(since) for schedule, since in rows}
 
 
-def read_searches(connection: sqlite3.Connection) -> frozenset[Search]:
+def read_searches(connection: Connection) -> frozenset[Search]:
     """Return the finished searches."""
     rows = connection.execute("SELECT subject FROM searches")
     return frozenset(Search(subject) for (subject,) in rows)
