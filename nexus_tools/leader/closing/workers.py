@@ -86,7 +86,8 @@ class Workers:
     """The workers, of which one pays for each transaction and signs it.
 
     Call `refresh` before the first transaction. `enough_mist` returns the balance that a worker
-    should have at a gas price, in MIST. A worker with a lower balance deposits its coins.
+    should have at a gas price, in MIST. A worker with a lower balance deposits its coins. A worker
+    also deposits coins if a transaction needs a larger budget.
     """
 
     def __init__(
@@ -168,27 +169,41 @@ class Workers:
 
     # --- Reading
 
-    async def refresh(self) -> None:
-        """Read the leader, the workers' balances and the epoch. Raises `leader_unknown`."""
+    async def refresh(self, budget_mist: int = 0) -> None:
+        """Read the leader, the workers' balances and the epoch. Raises `leader_unknown`.
+
+        Workers deposit coins until their balances are sufficient, also for a transaction with this
+        budget.
+        """
         async with self._refreshing:
-            client = self._chain.client
-            leader, self._epoch, balances = await asyncio.gather(
-                self._chain.read_leader(),
-                read_epoch(client.connection),
-                asyncio.gather(
-                    *(client.balance_parts(local_worker.address) for local_worker in self._workers)
-                ),
-            )
-            self._leader, listed = leader, leader.leader.workers.entries
-            for worker, balance in zip(self._workers, balances, strict=True):
-                worker.balance_mist = balance.in_address
-                worker.coins_mist = balance.in_coins
-                worker.is_listed = worker.address in listed
-            self._log_changes()
-            deposits = map(self._try_deposit, self.listed)
-            results = await asyncio.gather(*deposits, return_exceptions=True)
-            for error in filter(None, results):
-                raise error
+            await self._refresh(budget_mist)
+
+    async def _refresh_for(self, budget_mist: int) -> None:
+        """Refresh, unless a refresh that ended meanwhile found a sufficient balance."""
+        async with self._refreshing:
+            if self.richest_mist < budget_mist:
+                await self._refresh(budget_mist)
+
+    async def _refresh(self, budget_mist: int) -> None:
+        client = self._chain.client
+        leader, self._epoch, balances = await asyncio.gather(
+            self._chain.read_leader(),
+            read_epoch(client.connection),
+            asyncio.gather(
+                *(client.balance_parts(local_worker.address) for local_worker in self._workers)
+            ),
+        )
+        self._leader, listed = leader, leader.leader.workers.entries
+        for worker, balance in zip(self._workers, balances, strict=True):
+            worker.balance_mist = balance.in_address
+            worker.coins_mist = balance.in_coins
+            worker.is_listed = worker.address in listed
+        self._log_changes()
+        enough_mist = max(budget_mist, self._enough_mist(self.epoch.gas_price))
+        deposits = (self._try_deposit(worker, enough_mist) for worker in self.listed)
+        results = await asyncio.gather(*deposits, return_exceptions=True)
+        for error in filter(None, results):
+            raise error
 
     async def try_refresh(self) -> None:
         """Refresh if no worker could close invocations at the last refresh."""
@@ -222,24 +237,23 @@ class Workers:
             _log.error("no_worker", leader=str(self._chain.leader))
         self._removed = unlisted
 
-    async def _try_deposit(self, worker: Worker) -> None:
+    async def _try_deposit(self, worker: Worker, enough_mist: int) -> None:
         """Deposit coins if necessary, unless the worker's signer fails or failed before."""
         if worker.signer.is_paused:
             return
         try:
-            await self._deposit(worker)
+            await self._deposit(worker, enough_mist)
         except SigningFailedError:
             pass  # the log reports it, and other workers continue
         finally:
             await self._notify()
 
-    async def _deposit(self, worker: Worker) -> None:
-        """Deposit coins until the balance is sufficient or no coins remain.
+    async def _deposit(self, worker: Worker, enough_mist: int) -> None:
+        """Deposit coins until the balance is `enough_mist` or no coins remain.
 
         Many small coins need several transactions, because each transaction has a limit of coins.
         """
         network = replace(self._chain.client.network, chain_id=self._chain.deployment.chain_id)
-        enough_mist = self._enough_mist(self.epoch.gas_price)
         while worker.balance_mist < enough_mist and worker.coins_mist > DEPOSIT_GAS_MIST:
             async with SuiClient(network, worker.signer) as client:
                 coins = sorted(
@@ -295,8 +309,9 @@ class Workers:
             if candidates:
                 async with self._freed:
                     await self._freed.wait()
+                is_fresh = False
             elif not is_fresh:
-                await self.refresh()
+                await self._refresh_for(budget_mist)
                 is_fresh = True
             else:
                 self.require_worker_key()

@@ -17,9 +17,10 @@ def coin(number, balance, version=1):
 
 def pool(*coins, balance=0):
     """Return a purse of a wallet with these coins on chain, and its mutable state."""
-    on_chain = SimpleNamespace(coins=list(coins), balance=balance, looks=0)
+    on_chain = SimpleNamespace(coins=list(coins), balance=balance, coin_looks=0, looks=0)
 
     async def read_coins():
+        on_chain.coin_looks += 1
         return tuple(on_chain.coins)
 
     async def read_balance():
@@ -198,5 +199,71 @@ async def test_balance_spent_by_another_program_is_overdrawn():
     await purse.reserve(75)
     assert not purse.is_overdrawn
     on_chain.balance = 40
-    assert not await purse.read_balance_again()
+    await purse.read_balance_again()
     assert purse.is_overdrawn
+
+
+# --- Number of reads
+
+
+async def fails(purse, required, **options):
+    with pytest.raises(WrongStateError):
+        await purse.reserve(required, **options)
+
+
+async def test_reads_since_the_start_of_an_operation_are_not_repeated():
+    purse, on_chain = pool(coin(1, 10))
+    start = purse.read_count
+    await fails(purse, 20, since=start)
+    await fails(purse, 30, since=start)
+    assert (on_chain.coin_looks, on_chain.looks) == (1, 1)
+
+
+async def test_later_operation_reads_again():
+    purse, on_chain = pool(coin(1, 10))
+    await fails(purse, 20)
+    await fails(purse, 20)
+    assert (on_chain.coin_looks, on_chain.looks) == (2, 2)
+
+
+async def test_reads_are_repeated_after_a_transaction():
+    purse, on_chain = pool(coin(1, 10))
+    start = purse.read_count
+    taken = await purse.reserve(5, since=start)
+    # The transaction splits its coin, and the pool does not know the second part.
+    on_chain.coins = [coin(1, 3, version=2), coin(2, 6, version=2)]
+    await purse.release(taken, Payment((coin(1, 3, version=2),)))
+    assert parts(await purse.reserve(8, since=start)) == ([6, 3], 0)
+
+
+async def test_waiting_payments_read_once_after_a_transaction():
+    purse, on_chain = pool(coin(1, 10))
+    taken = await purse.reserve(5)
+    start = purse.read_count
+    waiting = [asyncio.create_task(fails(purse, 20, since=start)) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert (on_chain.coin_looks, on_chain.looks) == (2, 1)
+    await purse.release(taken, Payment((coin(1, 9, version=2),)))
+    await asyncio.gather(*waiting)
+    assert (on_chain.coin_looks, on_chain.looks) == (3, 2)
+
+
+async def test_unsent_payment_causes_no_reads():
+    purse, on_chain = pool(coin(1, 10))
+    taken = await purse.reserve(5)
+    waiting = asyncio.create_task(fails(purse, 20))
+    await asyncio.sleep(0)
+    await purse.release(taken, taken)
+    await waiting
+    assert (on_chain.coin_looks, on_chain.looks) == (2, 1)
+
+
+async def test_balance_is_read_again_if_a_pending_transaction_spent_it():
+    purse, on_chain = pool(balance=100)
+    taken = await purse.reserve(60)
+    waiting = asyncio.create_task(purse.reserve(90))
+    await asyncio.sleep(0)
+    on_chain.balance = 95
+    await purse.read_balance_again()  # counts the spent 5 twice
+    await purse.release(taken, Payment(reserved=55))
+    assert parts(await waiting) == ([], 90)

@@ -27,7 +27,12 @@ from nexus_tools.sui.client.coins.gas import (
 from nexus_tools.sui.client.connection.connection import Connection
 from nexus_tools.sui.client.epoch import EpochCache
 from nexus_tools.sui.client.reads import read_balance, read_coins, read_objects
-from nexus_tools.sui.client.transactions.draft import Draft, OutdatedError, check_payment
+from nexus_tools.sui.client.transactions.draft import (
+    Draft,
+    OutdatedError,
+    PaymentRequest,
+    check_payment,
+)
 from nexus_tools.sui.client.transactions.execution_failure import name_uncertain_transaction
 from nexus_tools.sui.client.transactions.resolution import ObjectCache, owned_ids, resolve
 from nexus_tools.sui.client.transactions.sent_transactions import (
@@ -96,12 +101,12 @@ class Attempts:
         self._chain: Digest | None = None
 
     async def simulate(
-        self, builder: TransactionBuilder, source: GasSource
+        self, builder: TransactionBuilder, request: PaymentRequest
     ) -> SimulatedTransaction:
         """Simulate a transaction as `execute` would send it."""
         arguments = await self.resolve(builder)
-        draft = await self.draft(builder, arguments, source)
-        payment = remainder = await self._take(draft, None, arguments)
+        draft = await self.draft(builder, arguments, request.source)
+        payment = remainder = await self._take(draft, None, arguments, request)
         try:
             return await self._rehearse(draft, payment)
         except OutdatedError:
@@ -124,12 +129,12 @@ class Attempts:
         return simulated, draft.withdrawn or 0, draft.epoch.gas_price
 
     async def build(
-        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+        self, builder: TransactionBuilder, budget: int | None, request: PaymentRequest
     ) -> TransactionData:
         """Build a transaction as `execute` would send it."""
         arguments = await self.resolve(builder)
-        draft = await self.draft(builder, arguments, source)
-        payment = await self._take(draft, budget, arguments)
+        draft = await self.draft(builder, arguments, request.source)
+        payment = await self._take(draft, budget, arguments, request)
         try:
             payment, budget = await self._priced(draft, payment, budget)
             return await self._data(draft, payment, budget)
@@ -141,11 +146,15 @@ class Attempts:
         self,
         builder: TransactionBuilder,
         budget: int | None,
-        source: GasSource,
+        request: PaymentRequest,
+        *,
         sent: list[SentTransaction],
         on_send: OnSend | None = None,
     ) -> Executed:
-        """Send a transaction. Raises `OutdatedError` if the transaction must be built again.
+        """Send a transaction.
+
+        Raises `OutdatedError` if the transaction must be built again, and `UnderpaidError` if it
+        must be built again with a larger payment.
 
         `sent` contains the transactions of earlier attempts of the same call. The new transaction
         is signed only if it conflicts with all of these transactions. Signed transactions are
@@ -154,8 +163,8 @@ class Attempts:
         arguments = await self.resolve(builder)
         async with self.reserved(owned_ids(arguments)):
             arguments = await self.resolve(builder)  # the objects may have changed while waiting
-            draft = await self.draft(builder, arguments, source)
-            payment = await self._take(draft, budget, arguments)
+            draft = await self.draft(builder, arguments, request.source)
+            payment = await self._take(draft, budget, arguments, request)
             remainder, count = Payment(), len(sent)
             try:
                 payment, budget = await self._priced(draft, payment, budget)
@@ -207,8 +216,15 @@ class Attempts:
         )
         return Draft(kind, references, epoch, withdrawn(kind), source)
 
-    async def _take(self, draft: Draft, budget: int | None, inputs: Collection[Address]) -> Payment:
+    async def _take(
+        self,
+        draft: Draft,
+        budget: int | None,
+        inputs: Collection[Address],
+        request: PaymentRequest,
+    ) -> Payment:
         max_withdrawal = draft.withdrawn or 0
+        required = max_withdrawal + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price)
         target = max_withdrawal + (budget or self._roomy)
         if transfers_gas_coin(draft.kind):
             target = EVERYTHING
@@ -216,11 +232,12 @@ class Attempts:
         # because the pending transaction consumes the coin's current version.
         references = (reference.object_id for reference in draft.references)
         return await self.purse.reserve(
-            max_withdrawal + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
-            target,
+            max(required, request.required),
+            max(target, request.wanted),
             exclude={*inputs, *references, *self._busy},
             withdrawals=withdrawals(draft.kind),
-            source=draft.source,
+            source=request.source,
+            since=request.since,
         )
 
     async def _priced(
