@@ -47,6 +47,10 @@ class Workload:
         for assignment in assignments:
             await self._start(Entry(assignment, Stage.ASSIGNED, None))
 
+    def is_tracked(self, invocation: bytes) -> bool:
+        """Return whether an invocation has a task."""
+        return invocation in self._tasks
+
     def drop(self, closed: Mapping[Address, ClosureKind]) -> None:
         """Drop invocations that the chain reports as closed.
 

@@ -3,7 +3,7 @@
 Localnet, tool server and one Leader run as users run them: each in its own process, set up with the
 command line. A requester sends all requests of a round, several per transaction. The requester also
 follows the events until the last invocation is settled. The Leader first has one worker, then two,
-then four.
+then four. In one stage, the Leader of another leader follows the same events and has no work.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from time import perf_counter, process_time
 from typing import Any
 
@@ -35,6 +35,7 @@ from nexus_tools.tool import ToolFqn
 
 TARGET_PER_S = 60
 TARGET_LEADER_MS = 2.2
+TARGET_IDLE_MS = 0.2
 ROUNDS = 3
 INVOCATIONS = 300
 PER_REQUEST = 50
@@ -43,6 +44,7 @@ _FQN = ToolFqn.parse("xyz.example.math.divide@1")
 _SUI_FOR_SETUP = "50"
 _SUI_FOR_WORKER = "2"
 _WORKERS = ("bench", "second", "third", "fourth")
+_IDLE = "idle"
 _AFTERWARDS_S = 0.3
 
 
@@ -58,6 +60,8 @@ def measure(folder: Path) -> Iterator[Figure]:
             processes = {"Leader": leader, "node": node, "tool server": stage.tools}
             measured = _rounds(network, stage, list(processes.values()))
             rounds, alone = asyncio.run(measured)
+        with stage.leading(1), stage.idling() as idle:
+            foreign, _ = asyncio.run(_rounds(network, stage, [idle]))
         side_by_side = {}
         for count in (2, 4):
             with stage.leading(count) as leader:
@@ -71,6 +75,9 @@ def measure(folder: Path) -> Iterator[Figure]:
         cpu_ms = median(one.cpu_s[place] for one in rounds) / INVOCATIONS * 1e3
         target = at_most(TARGET_LEADER_MS) if name == "Leader" else None
         yield Figure(f"invocations CPU of the {name}", cpu_ms, "ms each", target=target)
+    idle_ms = mean(one.cpu_s[0] for one in foreign) / INVOCATIONS * 1e3
+    name = "idle Leader: CPU per invocation of others"
+    yield Figure(name, idle_ms, "ms", target=at_most(TARGET_IDLE_MS))
     own_ms = median(one.own_cpu_s for one in rounds) / INVOCATIONS * 1e3
     yield Figure("invocations CPU of the requester", own_ms, "ms each")
     cores = median((sum(one.cpu_s) + one.own_cpu_s) / one.seconds for one in rounds)
@@ -99,11 +106,22 @@ class _Stage:
     @contextmanager
     def leading(self, count: int) -> Iterator[Process]:
         """Run a Leader with `count` workers until the block ends."""
-        keys = [part for name in _WORKERS[:count] for part in ("--worker", name)]
-        lead = nexus_tools("leader", "run", "--allow-loopback", "--log-format", "json", *keys)
-        log = self.folder / f"leader{count}.log"
-        with started(lead, log, home(self.folder)) as leader:
+        with self._run_leader(f"leader{count}", *_WORKERS[:count]) as leader:
             leader.logged('"works"')
+            yield leader
+
+    @contextmanager
+    def idling(self) -> Iterator[Process]:
+        """Run the Leader of a leader that receives no invocations until the block ends."""
+        with self._run_leader(_IDLE, _IDLE) as leader:
+            leader.logged('"started"')
+            yield leader
+
+    @contextmanager
+    def _run_leader(self, log_name: str, *workers: str) -> Iterator[Process]:
+        keys = [part for name in workers for part in ("--worker", name)]
+        lead = nexus_tools("leader", "run", "--allow-loopback", "--log-format", "json", *keys)
+        with started(lead, self.folder / f"{log_name}.log", home(self.folder)) as leader:
             yield leader
 
 
@@ -119,7 +137,8 @@ def _stage(folder: Path) -> Iterator[_Stage]:
     workers = [Address.parse(command("wallet", "new", name)["address"]) for name in _WORKERS]
     command("wallet", "use", "bench")
     command("localnet", "faucet", "--amount", _SUI_FOR_SETUP)
-    for name in _WORKERS[1:]:
+    command("wallet", "new", _IDLE)
+    for name in (*_WORKERS[1:], _IDLE):
         command("localnet", "faucet", name, "--amount", _SUI_FOR_WORKER)
     deployment = Deployment.parse(command("package", "publish", "--yes"))
     with started(serve, folder / "tools.log", own) as tools:
@@ -128,6 +147,7 @@ def _stage(folder: Path) -> Iterator[_Stage]:
         command("tool", "register", "--url", root, "--all", "--yes")
         keys = [part for name in _WORKERS for part in ("--worker", name)]
         command("leader", "register", "--name", "bench", *keys, "--yes")
+        command("leader", "register", "--name", _IDLE, "--worker", _IDLE, "--inactive", "--yes")
         yield _Stage(deployment, tools, tuple(workers), folder)
 
 

@@ -16,6 +16,7 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
 )
 from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.intake.event_page import EventPage
+from nexus_tools.leader.intake.relevance import Relevance
 from nexus_tools.leader.journal.schedule_rows import Naming, ScheduleChange
 from nexus_tools.sui.bcs import boolean, option, record, string, u8, u64, vector
 from nexus_tools.sui.client import Cursor, EventRecord, Progress
@@ -42,13 +43,13 @@ FIELDS = {
         *(u64, u64, u64, u64, u64, u64, boolean, u64, option(u8)),
     ),
     "InvocationSettled": (
-        *(ADDRESS, ADDRESS, string, ADDRESS, ADDRESS, string, u64, ADDRESS, u64, u64, u64),
+        *(ADDRESS, ADDRESS, string, ADDRESS, ADDRESS, string, u64, u64, ADDRESS, u64, u64, u64),
     ),
     "InvocationFailed": (
         *(ADDRESS, ADDRESS, string, ADDRESS, ADDRESS, string, string, u64, u64, u64),
     ),
     "InvocationExpired": (ADDRESS, ADDRESS, string, ADDRESS, vector(ADDRESS), u64),
-    "InvocationDeleted": (ADDRESS, ADDRESS, string, ADDRESS),
+    "InvocationDeleted": (ADDRESS, ADDRESS, string, ADDRESS, option(ADDRESS), boolean),
 }
 
 
@@ -68,12 +69,12 @@ def requested(place, invocation, *leaders, at_ms=1_000):
 
 
 def settled(place, invocation, leader, *, at_ms=1_200):
-    closed = (leader, "ok", at_ms, REQUESTER, 0, 4_000, 10)
+    closed = (leader, "ok", at_ms - 100, at_ms, REQUESTER, 0, 4_000, 10)
     return event(place, "InvocationSettled", invocation, *closed)
 
 
 def read(*items):
-    return EventPage.read(items, DEPLOYMENT, ME)
+    return EventPage.read(items, DEPLOYMENT, ME, Relevance(ME, lambda _: True, lambda: True))
 
 
 A, B, C = (Address.of(number) for number in (0xA1, 0xA2, 0xA3))
@@ -113,8 +114,8 @@ def test_page_records_how_an_invocation_was_closed_for_this_leader():
 def test_expired_invocation_stays_missed_after_deletion():
     page = read(
         event(1, "InvocationExpired", A, (ME,), 0),
-        event(2, "InvocationDeleted", A),
-        event(3, "InvocationDeleted", B),
+        event(2, "InvocationDeleted", A, None, False),
+        event(3, "InvocationDeleted", B, ME, True),
     )
     assert page.closed == {A: ClosureKind.MISSED, B: ClosureKind.ELSEWHERE}
 

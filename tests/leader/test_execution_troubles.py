@@ -9,6 +9,8 @@ import pytest
 from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
 from nexus_tools.contracts.move_bindings.workflows import dag as calls
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
+from nexus_tools.leader.executions.execution_runner import ActiveExecution, ExecutionRunner
+from nexus_tools.leader.executions.pending_steps import DeadlinePassed, FullRescan, RunReady
 from nexus_tools.registry import PublishedWorkflow, RequestRun, StepCommands
 from nexus_tools.registry.workflows.plan_gas import PlanSizes
 from nexus_tools.registry.workflows.publication import Progress, Publication
@@ -94,6 +96,13 @@ async def advanced_runs(world, execution):
 # --- Funds and terms
 
 
+async def refill(world, execution):
+    builder = TransactionBuilder()
+    coin = builder.split_coins(builder.gas, [10**9])[0]
+    moves.refill(builder, world.deployment.workflows, execution, coin)
+    await world.invocations.send(builder)
+
+
 async def test_execution_without_funds_continues_after_a_refill(world, counting):
     leader = await world.new_leader()
     workflow = await world.publish(CHAIN)
@@ -102,10 +111,7 @@ async def test_execution_without_funds_continues_after_a_refill(world, counting)
         await world.events_of(execution, until=moves.ExecutionUnderfunded)
         transactions = running.metrics.registry.get_sample_value
         sent = transactions("nexus_leader_step_transactions_total")
-        builder = TransactionBuilder()
-        coin = builder.split_coins(builder.gas, [10**9])[0]
-        moves.refill(builder, world.deployment.workflows, execution, coin)
-        await world.invocations.send(builder)
+        await refill(world, execution)
         ended = await world.ended(execution)
         assert (ended.status, ended.steps) == ("completed", 3)
         assert transactions("nexus_leader_step_transactions_total") <= sent + 3
@@ -203,7 +209,49 @@ async def test_unclosed_invocation_expires_when_its_execution_advances(world, co
     assert events[-1].status == "terminated"
 
 
-async def test_second_leader_acts_when_the_first_one_does_not(world, counting):
+class PlannedSteps:
+    """The kinds of steps that leaders have planned for each execution."""
+
+    def __init__(self):
+        self._kinds = {}
+        self._changed = asyncio.Event()
+
+    def record(self, execution):
+        self._kinds[execution.id] = {type(step) for step in execution.due}
+        self._changed.set()
+
+    async def until(self, execution, *kinds):
+        """Wait until exactly these kinds of steps are planned."""
+        async with asyncio.timeout(60):
+            while self._kinds.get(execution) != set(kinds):
+                self._changed.clear()
+                await self._changed.wait()
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    """Record the steps of leaders that learn about executions only from events."""
+    steps = PlannedSteps()
+    plan, drop = ActiveExecution.plan, ActiveExecution.drop
+
+    def plan_and_record(self, step, at_ms):
+        plan(self, step, at_ms)
+        steps.record(self)
+
+    def drop_and_record(self, step):
+        drop(self, step)
+        steps.record(self)
+
+    async def find_nothing(_):
+        pass
+
+    monkeypatch.setattr(ActiveExecution, "plan", plan_and_record)
+    monkeypatch.setattr(ActiveExecution, "drop", drop_and_record)
+    monkeypatch.setattr(ExecutionRunner, "search", find_nothing)
+    return steps
+
+
+async def test_second_leader_acts_when_the_first_one_does_not(world, counting, planned):
     absent, present = await world.new_leader("absent"), await world.new_leader("present")
     workflow = await world.publish(single())
     async with world.running(present):
@@ -211,6 +259,7 @@ async def test_second_leader_acts_when_the_first_one_does_not(world, counting):
         own = await world.begin(workflow, ONE, leaders=[present.id])
         # When its own execution has ended, it has seen the events of both.
         assert (await world.ended(own)).status == "completed"
+        await planned.until(execution, DeadlinePassed, RunReady)
         world.localnet.advance_clock(MINUTE_MS)
         requested = await world.events_of(execution, until=InvocationRequested)
         assert requested[-1].leaders == (absent.id, present.id)
@@ -218,6 +267,23 @@ async def test_second_leader_acts_when_the_first_one_does_not(world, counting):
         world.localnet.advance_clock(window_ms)
         ended = await world.ended(execution)
     assert (ended.status, ended.steps) == ("completed", 1)
+
+
+async def test_second_leader_acts_on_time_although_an_event_makes_it_read_the_execution(
+    world, counting, planned, monkeypatch
+):
+    absent, present = await world.new_leader("absent"), await world.new_leader("present")
+    workflow = await world.publish(single())
+    async with world.running(present):
+        execution = await world.begin(workflow, ONE, leaders=[absent.id, present.id])
+        own = await world.begin(workflow, ONE, leaders=[present.id])
+        assert (await world.ended(own)).status == "completed"
+        await planned.until(execution, DeadlinePassed, RunReady)
+        monkeypatch.setattr("nexus_tools.leader.executions.execution_runner._GRACE_MS", MINUTE_MS)
+        await refill(world, execution)
+        await planned.until(execution, DeadlinePassed, RunReady, FullRescan)
+        world.localnet.advance_clock(2 * MINUTE_MS)
+        await world.events_of(execution, until=InvocationRequested)
 
 
 # --- Restarts

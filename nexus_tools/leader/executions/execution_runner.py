@@ -130,6 +130,14 @@ class ExecutionRunner:
                 self.resume(found for found in executions if found not in self._tracked)
                 return
 
+    def has_executions(self) -> bool:
+        """Return whether any execution names this leader."""
+        return bool(self._tracked)
+
+    def is_tracked(self, subject: bytes) -> bool:
+        """Return whether an ID is a tracked execution, or an invocation of an execution."""
+        return subject in self._tracked or subject in self._execution_of_invocation
+
     def observe(self, page: EventPage) -> None:
         """Apply a page of events."""
         for execution, is_named in page.executions.items():
@@ -309,6 +317,8 @@ class ExecutionRunner:
             async with self._slots:
                 now_ms = self._clock.now_ms()
                 due = {step: at for step, at in execution.due.items() if at <= now_ms}
+                if FullRescan() in due:  # a backup would run the other due steps later otherwise
+                    due = {FullRescan(): due[FullRescan()]}
                 if due and not await self._run_due_steps(execution, due):
                     await self._journal.save_executions({execution.id: False})
                     self._forget(execution.id)

@@ -183,8 +183,9 @@ class StepExecutor:
     async def _limit_cost(self, plan: StepPlan) -> None:
         """Postpone the steps that no worker can pay, even after depositing its coins."""
         price = self._workers.epoch.gas_price
-        if plan.budget_mist(price) > self._workers.richest_mist:
-            await self._workers.refresh()
+        budget_mist = plan.budget_mist(price)
+        if budget_mist > self._workers.richest_mist:
+            await self._workers.refresh(budget_mist)
             plan.fit(self._workers.richest_mist, price, self._clock.now_ms())
 
     async def _send(

@@ -1,7 +1,6 @@
 """Pages of events, sorted by their meaning for one leader."""
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -37,13 +36,20 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
 )
 from nexus_tools.leader.chain.assignment import Assignment, assignment
 from nexus_tools.leader.chain.closure import ClosureKind
+from nexus_tools.leader.intake.relevance import Relevance
 from nexus_tools.leader.journal.schedule_rows import Naming, ScheduleChange
 from nexus_tools.sui.client import Cursor, EventRecord, Progress
 from nexus_tools.sui.types.address import Address
+from nexus_tools.sui.types.event import Event
 
 Item = EventRecord | Progress
 
-_PAGE_ITEMS = 500
+_TIMES = {
+    InvocationRequested.__name__: "requested_at_ms",
+    InvocationSettled.__name__: "settled_at_ms",
+    InvocationFailed.__name__: "failed_at_ms",
+}
+"""The field with the time of an event, by the name of the event."""
 
 
 @dataclass(slots=True)
@@ -75,15 +81,30 @@ class EventPage:
         return not (happened or self.schedules)
 
     @classmethod
-    def read(cls, items: Iterable[Item], deployment: Deployment, leader: Address) -> "EventPage":
-        """Create a page from `items`, which must contain at least one item."""
+    def read(
+        cls, items: Sequence[Item], deployment: Deployment, leader: Address, relevance: Relevance
+    ) -> "EventPage":
+        """Create a page from `items`, which must contain at least one item.
+
+        Events that cannot concern the leader are not parsed, except the last one with a time.
+        """
         page = cls(Cursor.beginning())
-        for item in items:
+        own = _own_events(items, deployment, relevance)
+        skipped: Event | None = None
+        for place, item in enumerate(items):
             page.cursor = item.cursor
-            if isinstance(item, EventRecord):
+            if not isinstance(item, EventRecord):
+                continue
+            event = own.get(place)
+            if event is None and relevance.may_concern(item.event):
                 event = parse_event(deployment, item.event)
-                if event is not None:
-                    cls.HANDLERS[type(event)](page, event, leader)
+            if event is not None and relevance.concerns(item.event, event):
+                cls.HANDLERS[type(event)](page, event, leader)
+            elif item.event.type.name in _TIMES:
+                skipped = item.event
+        if skipped is not None and (event := parse_event(deployment, skipped)) is not None:
+            # The chain's clock never goes back, so earlier events do not have a later time.
+            page.latest_ms = max(page.latest_ms, getattr(event, _TIMES[type(event).__name__]))
         return page
 
     # --- Invocations
@@ -189,32 +210,22 @@ class EventPage:
     """The handler of each type of event."""
 
 
+def _own_events(
+    items: Sequence[Item], deployment: Deployment, relevance: Relevance
+) -> dict[int, RegistryEvent]:
+    """Return the events of a page that contain the leader's ID, by their index in the page.
+
+    The subjects of these events count for the whole page.
+    """
+    relevance.begin_page()
+    own: dict[int, RegistryEvent] = {}
+    for place, item in enumerate(items):
+        if isinstance(item, EventRecord) and relevance.names_leader(item.event):
+            event = parse_event(deployment, item.event)
+            if event is not None and relevance.concerns(item.event, event):
+                own[place] = event
+    return own
+
+
 KINDS: tuple[type[RegistryEvent], ...] = tuple(EventPage.HANDLERS)
 """The types of events that a leader follows."""
-
-
-async def paginate(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
-    """Yield non-empty lists of the items that arrived since the previous list."""
-    queue: asyncio.Queue[Item] = asyncio.Queue(_PAGE_ITEMS)
-
-    async def pump() -> None:
-        async for item in items:
-            await queue.put(item)
-
-    pumping = asyncio.create_task(pump())
-    arriving = asyncio.create_task(queue.get())
-    try:
-        while True:
-            await asyncio.wait((arriving, pumping), return_when=asyncio.FIRST_COMPLETED)
-            if not arriving.done():
-                pumping.result()
-                return
-            page = [arriving.result()]
-            while not queue.empty():
-                page.append(queue.get_nowait())
-            yield page
-            arriving = asyncio.create_task(queue.get())
-    finally:
-        for task in (pumping, arriving):
-            task.cancel()
-        await asyncio.wait((pumping, arriving))

@@ -10,7 +10,8 @@ from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.intake.event_page import KINDS, EventPage, Item, paginate
+from nexus_tools.leader.intake.event_page import KINDS, EventPage, Item
+from nexus_tools.leader.intake.relevance import Relevance
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.client import (
@@ -19,6 +20,7 @@ from nexus_tools.sui.client import (
     EventFilter,
     SuiClient,
     follow_events,
+    paginate,
 )
 from nexus_tools.sui.support.logs import get_logger
 
@@ -41,6 +43,7 @@ class Watcher:
         journal: Journal,
         clock: ChainClock,
         metrics: LeaderMetrics,
+        relevance: Relevance,
         hand_on: Callable[[EventPage], Awaitable[None]],
     ) -> None:
         self._config = config
@@ -48,6 +51,7 @@ class Watcher:
         self._journal = journal
         self._clock = clock
         self._metrics = metrics
+        self._relevance = relevance
         self._hand_on = hand_on
         self._filter = event_filter(chain.deployment, *KINDS)
         self._cursor: Cursor | None = None
@@ -86,11 +90,13 @@ class Watcher:
         self.trouble = error.message
 
     async def _take(self, items: list[Item]) -> None:
-        page = EventPage.read(items, self._chain.deployment, self._chain.leader)
+        chain = self._chain
+        page = EventPage.read(items, chain.deployment, chain.leader, self._relevance)
         if page.latest_ms:
             self._clock.observe(page.latest_ms)
+            self._metrics.lag_seconds.set((self._clock.now_ms() - page.latest_ms) / 1000)
         self._cursor = page.cursor
-        self._chain.observe(page.cursor.checkpoint)
+        chain.observe(page.cursor.checkpoint)
         now = monotonic()
         if page.is_empty and now - self._written_at < _SECONDS_BETWEEN_EMPTY_PAGES:
             return
@@ -110,8 +116,6 @@ class Watcher:
 
     def _count(self, page: EventPage) -> None:
         self._metrics.fees_mist.inc(page.fees_mist)
-        if page.latest_ms:
-            self._metrics.lag_seconds.set((self._clock.now_ms() - page.latest_ms) / 1000)
         for assignment in page.assigned:
             place = "backup" if assignment.place else "first"
             self._metrics.assigned.labels(place).inc()

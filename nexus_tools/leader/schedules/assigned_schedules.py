@@ -47,6 +47,7 @@ class AssignedSchedules:
         self._clock = clock
         self._forgotten = forgotten
         self._assigned: dict[Address, AssignedSchedule] = {}
+        self._recorded: set[Address] = set()
         self._schedule_of: dict[Address, AssignedSchedule] = {}
         self._due: dict[AssignedSchedule, int] = {}
         self._busy: set[Address] = set()
@@ -55,6 +56,13 @@ class AssignedSchedules:
     def get(self, schedule: Address) -> AssignedSchedule | None:
         """Return a schedule if it names this leader."""
         return self._assigned.get(schedule)
+
+    def is_tracked(self, subject: bytes) -> bool:
+        """Return whether an ID is a schedule in the journal, or an execution of a schedule.
+
+        A schedule stays in the journal until an event reports that it no longer names this leader.
+        """
+        return subject in self._recorded or subject in self._schedule_of
 
     def is_named(self, schedule: AssignedSchedule) -> bool:
         """Return whether `schedule` is still the current object of an assigned schedule."""
@@ -66,6 +74,7 @@ class AssignedSchedules:
         Each schedule has the position from which events count. If a schedule is already assigned,
         the earlier position applies.
         """
+        self._recorded.update(schedules)
         for schedule, since in schedules.items():
             entry = self._assigned.setdefault(schedule, AssignedSchedule(schedule, since))
             if since.position < entry.since.position:
@@ -88,9 +97,11 @@ class AssignedSchedules:
         self, event: moves.ScheduleCreated | moves.ScheduleLeadersChanged, place: Cursor
     ) -> None:
         if self._leader in event.leaders:
+            self._recorded.add(event.schedule)
             self._assigned.setdefault(event.schedule, AssignedSchedule(event.schedule, place))
             self._plan_check(event.schedule)
         else:
+            self._recorded.discard(event.schedule)
             self.forget(event.schedule)
 
     def _triggered(self, event: moves.ScheduleTriggered, _place: Cursor) -> None:
@@ -118,6 +129,7 @@ class AssignedSchedules:
         self._plan_check(event.schedule)
 
     def _cancelled(self, event: moves.ScheduleCancelled, _place: Cursor) -> None:
+        self._recorded.discard(event.schedule)
         self.forget(event.schedule)
 
     def _ended(self, event: ExecutionEnded, _place: Cursor) -> None:

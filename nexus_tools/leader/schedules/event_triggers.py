@@ -19,7 +19,7 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import Schedule
 from nexus_tools.errors import NexusError, UnreachableError, ValidationError
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.intake.event_page import Item, paginate
+from nexus_tools.leader.intake.event_page import Item
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.schedules.retry_delays import RetryDelays
 from nexus_tools.sui.client import (
@@ -28,6 +28,7 @@ from nexus_tools.sui.client import (
     EventFilter,
     EventRecord,
     follow_events,
+    paginate,
 )
 from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.types.address import Address

@@ -102,6 +102,13 @@ class ScheduleRunner:
                 check.cancel()
             self._cancel_search()
 
+    def is_tracked(self, subject: bytes) -> bool:
+        """Return whether events about a schedule or an execution matter.
+
+        A search needs all events of schedules.
+        """
+        return self._search is not None or self._assigned.is_tracked(subject)
+
     def observe(self, page: EventPage) -> None:
         """Apply a page of events."""
         if self._search is not None:

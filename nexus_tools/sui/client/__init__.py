@@ -24,8 +24,16 @@ from nexus_tools.sui.client.events.events import (
     Mark,
     Progress,
 )
-from nexus_tools.sui.client.events.newest_events import has_all_events, newest_events
-from nexus_tools.sui.client.events.rollback_detection import CHAIN_ROLLED_BACK
+from nexus_tools.sui.client.events.newest_events import (
+    has_all_events,
+    newest_events,
+    oldest_checkpoint,
+)
+from nexus_tools.sui.client.events.pagination import paginate
+from nexus_tools.sui.client.events.rollback_detection import (
+    CHAIN_ROLLED_BACK,
+    latest_common_checkpoint,
+)
 from nexus_tools.sui.client.faucet import FaucetCoin, faucet_command, funding_hint, request_sui
 from nexus_tools.sui.client.object_transactions import newest_transactions_of
 from nexus_tools.sui.client.reads import Balance, Coin, DynamicField
@@ -79,10 +87,13 @@ __all__ = [
     "follow_events",
     "funding_hint",
     "has_all_events",
+    "latest_common_checkpoint",
     "name_uncertain_transaction",
     "newest_events",
     "newest_transactions_of",
     "object_history",
+    "oldest_checkpoint",
+    "paginate",
     "parse_executed",
     "parse_simulated",
     "past_events",

@@ -9,6 +9,7 @@ version.
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import TypeVar
 
 from nexus_tools.sui.client.coins.address_balances import check_address_balances
@@ -32,7 +33,11 @@ from nexus_tools.sui.client.transactions.coin_merging import (
     log_merge,
     too_many_coins_error,
 )
-from nexus_tools.sui.client.transactions.draft import OutdatedError
+from nexus_tools.sui.client.transactions.draft import (
+    OutdatedError,
+    PaymentRequest,
+    UnderpaidError,
+)
 from nexus_tools.sui.client.transactions.execution_failure import explain_refusals
 from nexus_tools.sui.client.transactions.resolution import ObjectCache
 from nexus_tools.sui.client.transactions.sent_transactions import (
@@ -104,7 +109,7 @@ class Sender:
     ) -> SimulatedTransaction:
         """Simulate a transaction as `execute` would send it now."""
         try:
-            return await self._try(source, lambda: self._attempts.simulate(builder, source))
+            return await self._try(source, partial(self._attempts.simulate, builder))
         except InsufficientFundsError as error:
             if await self._is_scattered(error):  # `execute` would merge the coins
                 return (await self._attempts.simulate_unpaid(builder, source))[0]
@@ -118,7 +123,7 @@ class Sender:
         Raises the errors of `SuiClient.execute`.
         """
         try:
-            return await self._try(source, lambda: self._attempts.build(builder, budget, source))
+            return await self._try(source, partial(self._attempts.build, builder, budget))
         except InsufficientFundsError as error:
             raise await self._explained(error, builder, budget) from error
 
@@ -168,19 +173,33 @@ class Sender:
         async with name_uncertain_transactions(self._connection, sent_transactions):
             return await self._try(
                 source,
-                lambda: self._attempts.execute(builder, budget, source, sent_transactions, on_send),
+                lambda request: self._attempts.execute(
+                    builder, budget, request, sent=sent_transactions, on_send=on_send
+                ),
             )
 
-    async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Repeat an attempt with current data as long as it fails because of outdated data."""
+    async def _try(self, source: GasSource, attempt: Callable[[PaymentRequest], Awaitable[T]]) -> T:
+        """Repeat an attempt while it fails because of outdated data or a payment that is too small.
+
+        Calls that run at the same time share their reads of the funds. Raises
+        `InsufficientFundsError` with the current funds.
+        """
+        request, shortage = PaymentRequest(source, self._attempts.purse.read_count), None
         async with self._slots if source is GasSource.ANY else nullcontext():
             pauses = self._connection.retry_policy.delays()
             for attempts_left in reversed(range(_ATTEMPTS)):
                 try:
-                    return await attempt()
-                except InsufficientFundsError:
-                    if not attempts_left or not await self._attempts.purse.read_balance_again():
+                    return await attempt(request)
+                except UnderpaidError as underpaid:
+                    shortage = underpaid.shortage
+                    if not attempts_left:
+                        raise shortage from None
+                    request = underpaid.larger_request(request)
+                except InsufficientFundsError as error:
+                    if shortage is None:
                         raise
+                    required, available = shortage.required, error.available
+                    raise InsufficientFundsError(required, available, source=source) from error
                 except OutdatedError as outdated:
                     if not attempts_left:
                         raise outdated.refusal from None

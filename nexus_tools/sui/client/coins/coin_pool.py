@@ -66,7 +66,7 @@ class CoinPool:
 
     One part of the SUI is free, and the other part is reserved for pending transactions. The pool
     reads coins from the node when it needs them. The pool reads the address balance only if the
-    coins do not suffice.
+    coins do not suffice. `read_count` is the number of reads.
     """
 
     def __init__(
@@ -85,6 +85,11 @@ class CoinPool:
         self._free_balance = 0
         self._held = 0
         self._was_read = False
+        # The values of `read_count` after the newest reads. A value is 0 if a transaction has
+        # changed the funds since then.
+        self.read_count = 0
+        self._coins_read_at = 0
+        self._balance_read_at = 0
         self._changed = asyncio.Condition()
 
     async def reserve(
@@ -95,18 +100,21 @@ class CoinPool:
         exclude: Collection[Address] = (),
         withdrawals: int = 0,
         source: GasSource = GasSource.ANY,
+        since: int | None = None,
     ) -> Payment:
         """Reserve at least `required` MIST, and up to `wanted` MIST if available.
 
         The largest coins are reserved first. If there is not enough free SUI, wait until other
         payments are released. Raises `InsufficientFundsError` if the wallet does not have the
-        required amount.
+        required amount, according to reads that are newer than `since`. This is a value of
+        `read_count`, by default the value at the time of the call.
         """
         needs_coins = source is GasSource.ANY
-        coins_are_fresh = not needs_coins
-        balance_is_fresh = False
+        since = self.read_count if since is None else since
         async with self._changed:
             while True:
+                coins_are_fresh = not needs_coins or self._coins_read_at > since
+                balance_is_fresh = self._balance_read_at > since
                 payment = self._choose(max(required, wanted), exclude, withdrawals, source)
                 # The address balance pays only the amount that the coins do not cover, so the pool
                 # must know the coins.
@@ -118,13 +126,10 @@ class CoinPool:
                 # Third, wait until another payment is released.
                 if not coins_are_fresh:
                     await self._refresh_coins()
-                    coins_are_fresh = True
                 elif not balance_is_fresh and not (self._was_read and self._is_in_use(source)):
                     await self._refresh_balance()
-                    balance_is_fresh = True
                 elif self._is_in_use(source):
                     await self._changed.wait()
-                    coins_are_fresh, balance_is_fresh = not needs_coins, False
                 else:
                     raise InsufficientFundsError(required, payment.total, source=source)
 
@@ -147,14 +152,14 @@ class CoinPool:
             self._knows_coins &= bool(left.coins) or not taken.coins
             self._held -= taken.reserved_balance
             self._free_balance += left.reserved_balance
+            if left != taken:
+                self._mark_outdated()
             self._changed.notify_all()
 
-    async def read_balance_again(self) -> bool:
-        """Read the address balance again. Return whether the balance's free part has increased."""
+    async def read_balance_again(self) -> None:
+        """Read the address balance again."""
         async with self._changed:
-            before = self._free_balance
             await self._refresh_balance()
-            return self._free_balance > max(0, before)
 
     @property
     def has_more_coins(self) -> bool:
@@ -176,12 +181,14 @@ class CoinPool:
             for object_id in object_ids:
                 self._knows_coins &= self._free.pop(object_id, None) is None
             self._free_balance -= spent
+            self._mark_outdated()
 
     async def forget_all(self) -> None:
         """Remove all free coins from the pool because another program also spends them."""
         async with self._changed:
             self._free.clear()
             self._knows_coins = False
+            self._mark_outdated()
 
     def _is_in_use(self, source: GasSource) -> bool:
         return bool(self._held or (self._used and source is GasSource.ANY))
@@ -210,6 +217,10 @@ class CoinPool:
         self._free_balance -= payment.reserved_balance
         return payment
 
+    def _mark_outdated(self) -> None:
+        """Note that a transaction may have given the wallet funds that the pool does not know."""
+        self._coins_read_at = self._balance_read_at = 0
+
     async def _refresh_coins(self) -> None:
         old_coins = self._free
         self._free = {}
@@ -218,10 +229,14 @@ class CoinPool:
             key = coin.reference.object_id
             if key not in self._used:
                 self._free[key] = _newer(old_coins.get(key), coin)
+        self.read_count += 1
+        self._coins_read_at = self.read_count
 
     async def _refresh_balance(self) -> None:
         self._free_balance = (await self._read_balance()).in_address - self._held
         self._was_read = True
+        self.read_count += 1
+        self._balance_read_at = self.read_count
 
 
 def _newer(known: Coin | None, read: Coin) -> Coin:

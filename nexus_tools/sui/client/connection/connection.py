@@ -13,6 +13,7 @@ from msgspec import Struct
 from nexus_tools.sui.client.connection.channel import open_channel
 from nexus_tools.sui.client.connection.closed_loops import ignore_late_grpc_events
 from nexus_tools.sui.client.connection.grpc_errors import explain_rpc_error, is_transient
+from nexus_tools.sui.client.connection.silence_limit import SilenceLimit
 from nexus_tools.sui.client.connection.stall_timeout import StallTimeout
 from nexus_tools.sui.errors import NexusError, UnreachableError, UsageError
 from nexus_tools.sui.network import Network
@@ -193,17 +194,21 @@ class Connection:
         from grpc import aio  # noqa: PLC0415 - already loaded by the connection
 
         is_first = True
-        while True:
-            # After the first frame, a subscription may be silent until an event happens.
-            frame = await self._read(call, is_asked=is_first or not is_unbounded)
-            if frame is aio.EOF:
-                return
-            if is_first:
-                self._check_chain(await call.initial_metadata())
-                is_first = False
-            yield frame
+        limit = SilenceLimit(call.cancel)
+        try:
+            while True:
+                # After the first frame, a subscription may be silent until an event happens.
+                frame = await self._read(call, limit, is_asked=is_first or not is_unbounded)
+                if frame is aio.EOF:
+                    return
+                if is_first:
+                    self._check_chain(await call.initial_metadata())
+                    is_first = False
+                yield frame
+        finally:
+            limit.close()
 
-    async def _read(self, call: Any, *, is_asked: bool) -> Any:
+    async def _read(self, call: Any, limit: SilenceLimit, *, is_asked: bool) -> Any:
         """Read the next frame. If `is_asked` is True, the node must send a frame now.
 
         Raises:
@@ -219,12 +224,21 @@ class Connection:
             ends_at = self.stall_timeout.bound(
                 min(ends_at, asked_at + self.retry_policy.unreachable_after_s)
             )
+        limit.start(ends_at)
         try:
-            async with asyncio.timeout_at(ends_at):
-                frame = await call.read()
-        except (RpcError, TimeoutError) as error:
+            frame = await call.read()
+        except RpcError as error:
             self._fail(asked_at if is_asked else time(), error)
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if not limit.is_exceeded or (task and task.cancelling()):
+                raise
+            late = TimeoutError()
+            self._fail(asked_at if is_asked else time(), late)
+            raise late from error
+        finally:
+            limit.stop()
         self.stall_timeout.record_response()
         return frame
 

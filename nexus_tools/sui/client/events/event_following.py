@@ -152,8 +152,8 @@ class _Follower:
             if first is None:
                 raise _broken(self._connection)
             if self._cursor is not None:
-                if self._is_broken:  # the node may have been rolled back before this stream started
-                    await self._lineage.check(self._cursor)
+                # The node may have been rolled back before this stream started.
+                await self._lineage.check(self._cursor)
                 async with aclosing(self._catch_up(_covered(first))) as items:
                     async for item in items:
                         yield item

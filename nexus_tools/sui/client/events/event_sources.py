@@ -132,12 +132,17 @@ def _is_event_before(item: Item, before: Cursor | None) -> TypeGuard[EventRecord
 
 
 def _items(frame: Any) -> tuple[Item, ...]:
-    """Return the items of a frame: an event, if any, followed by a `Progress` item, if any."""
+    """Return the items of a frame: an event, if any, followed by a `Progress` item, if any.
+
+    The watermark of most events is the checkpoint before the event, which is not progress.
+    """
     watermark = frame.watermark
     token = watermark.cursor if watermark.HasField("cursor") else None
     items: tuple[Item, ...] = ()
     if frame.HasField("event"):
         items = (parse_event_record(frame.event, token),)
+        if watermark.checkpoint < items[0].checkpoint:
+            return items
     if watermark.HasField("checkpoint"):
         items = (*items, Progress(Cursor.after_checkpoint(watermark.checkpoint, token)))
     return items

@@ -206,19 +206,21 @@ Item = EventRecord | Progress
 """An item that a follower yields."""
 
 
-# Thousands of events have only a few different types, so parse each type once.
+# Consecutive events have few different types, packages, senders and transactions.
 _event_type = lru_cache(256)(parse_struct_tag)
+_address = lru_cache(1_024)(Address.parse)
+_digest = lru_cache(256)(Digest.parse)
 
 
 def parse_event_record(message: Any, token: bytes | None) -> EventRecord:
     """Parse an `Event` message that has all fields except `json`."""
     position = message.checkpoint, message.transaction_index, message.event_index
     event = Event(
-        Address.parse(message.package_id),
+        _address(message.package_id),
         message.module,
-        Address.parse(message.sender),
+        _address(message.sender),
         _event_type(message.event_type),
         message.contents.value,
     )
-    digest = Digest.parse(message.transaction_digest)
+    digest = _digest(message.transaction_digest)
     return EventRecord(Cursor(*position, token), event, position[0], digest, position[2])

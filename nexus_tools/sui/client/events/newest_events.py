@@ -24,6 +24,7 @@ async def newest_events(
     before: Cursor | None = None,
     *,
     max_read_s: float = MAX_READ_S,
+    indexed_only: bool = False,
 ) -> EventPage:
     """Return at most `limit` events before a position, or the newest events, newest first.
 
@@ -31,7 +32,9 @@ async def newest_events(
     the node does not have an event index, reading stops after about `max_read_s`. The page then
     has fewer events. At least one request is always sent.
 
-    Raises `node_unreachable`, or the node's error if it refuses the request permanently.
+    With `indexed_only`, checkpoints are not read, and the function raises `UnsupportedByNodeError`
+    if the node does not have an event index. Raises `node_unreachable`, or the node's error if it
+    refuses the request permanently.
     """
     connection = client.connection
     ends_at = asyncio.get_running_loop().time() + max_read_s
@@ -39,14 +42,21 @@ async def newest_events(
         source = IndexEventSource(connection, event_filter)
         return await _read_page(connection, source, limit, before, ends_at)
     except UnsupportedByNodeError:
+        if indexed_only:
+            raise
         checkpoints = CheckpointEventSource(connection, event_filter)
         return await _read_page(connection, checkpoints, limit, before, ends_at)
 
 
 async def has_all_events(client: SuiClient) -> bool:
     """Return whether the node still has the events of all checkpoints. Sends one request."""
+    return await oldest_checkpoint(client) == 0
+
+
+async def oldest_checkpoint(client: SuiClient) -> int:
+    """Return the oldest checkpoint that the node still has. Sends one request."""
     response = await client.connection.call("LedgerService/GetServiceInfo")
-    return int(response.lowest_available_checkpoint) == 0
+    return int(response.lowest_available_checkpoint)
 
 
 async def _read_page(

@@ -17,6 +17,7 @@ detect a rollback that happened while no follower was running.
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from math import inf
 from typing import Any, NoReturn
 
@@ -69,6 +70,10 @@ class RollbackDetector:
             self._events[item.cursor.position] = item.transaction_digest
             if len(self._events) > _EVENTS:
                 self._forget_oldest()
+        return self._last_mark()
+
+    def _last_mark(self) -> Mark | None:
+        """Return the last recorded event or, without events, the last mark."""
         if self._events:
             (checkpoint, transaction, _), digest = next(reversed(self._events.items()))
             return Mark(checkpoint, transaction, digest)
@@ -96,7 +101,7 @@ class RollbackDetector:
         if self._candidate is not None:
             self._accept(self._candidate)
             self._candidate = None
-        checkpoint = await self._read(reached, "digest")
+        checkpoint = await _read(self._connection, reached, "digest")
         if checkpoint is not None:
             self._candidate = Mark.of_checkpoint(reached, Digest.parse(checkpoint.digest))
 
@@ -113,25 +118,26 @@ class RollbackDetector:
     # --- Restart
 
     async def check(self, reached: Cursor) -> None:
-        """Raise `chain_rolled_back` if the node no longer has a mark.
+        """Raise `chain_rolled_back` if the node no longer has the last event or mark.
 
         Raises `node_behind` while the node is behind the position, because the mark cannot be
         checked.
         """
         self._candidate = None
-        if not self._marks and not reached.checkpoint:
+        if self._last_mark() is None and not reached.checkpoint:
             return
         height = await read_latest_checkpoint(self._connection)
-        if self._marks and await self._is_gone(height):
+        if await self._is_gone(height):
             raise await self._went_back(reached)
         if height < reached.checkpoint:
             await self._wait_for(reached, height)
         self._behind_since = None
 
     async def _is_gone(self, height: int) -> bool:
-        """Return whether the node's chain differs at the last mark that the node has reached."""
-        mark = next((mark for mark in reversed(self._marks) if mark.checkpoint <= height), None)
-        return mark is not None and await self._has(mark) is False
+        """Return whether the node's chain differs at the last event or mark that it has reached."""
+        marks = (mark for mark in (self._last_mark(), *reversed(self._marks)) if mark is not None)
+        mark = next((mark for mark in marks if mark.checkpoint <= height), None)
+        return mark is not None and await _has(self._connection, mark) is False
 
     async def _wait_for(self, reached: Cursor, height: int) -> NoReturn:
         """Raise `node_behind`.
@@ -146,27 +152,6 @@ class RollbackDetector:
             f"the node at {self._connection.network.url} is at checkpoint {height}, but"
             f" checkpoint {reached.checkpoint} was read before",
         )
-
-    async def _has(self, mark: Mark) -> bool | None:
-        """Return whether the node has a mark, or None if it does not have the checkpoint."""
-        field = "digest" if mark.is_checkpoint else "transactions.digest"
-        checkpoint = await self._read(mark.checkpoint, field)
-        if checkpoint is None:
-            return None
-        if mark.is_checkpoint:
-            return bool(checkpoint.digest == str(mark.digest))
-        digests = [transaction.digest for transaction in checkpoint.transactions]
-        return digests[mark.transaction : mark.transaction + 1] == [str(mark.digest)]
-
-    async def _read(self, number: int, field: str) -> Any:
-        """Return a field of a checkpoint, or None if the node does not have the checkpoint."""
-        try:
-            response = await self._connection.call(
-                "LedgerService/GetCheckpoint", sequence_number=number, read_mask=mask(field)
-            )
-        except NotFoundError:
-            return None
-        return response.checkpoint
 
     def rewind(self, reached: Cursor) -> Cursor:
         """Return the position from which the follower must read the delivered events again.
@@ -204,17 +189,49 @@ class RollbackDetector:
 
     async def _common(self, height: int) -> int:
         """Return the latest checkpoint of which the follower knows that it has not changed."""
-        valid_count, first_missing = 0, len(self._marks)
-        while valid_count < first_missing:
-            middle = (valid_count + first_missing) // 2
-            if await self._has(self._marks[middle]):
-                valid_count = middle + 1
-            else:
-                first_missing = middle
-        if not valid_count:
-            return min(self._start, height)
-        last = self._marks[valid_count - 1]
-        return last.checkpoint if last.is_checkpoint else last.checkpoint - 1
+        common = await latest_common_checkpoint(self._connection, self._marks)
+        return min(self._start, height) if common is None else common
+
+
+async def latest_common_checkpoint(connection: Connection, marks: Sequence[Mark]) -> int | None:
+    """Return the latest checkpoint up to which the node's chain is the chain of the marks.
+
+    The marks must be in the order of the chain. Return None if the node does not have any of them.
+    """
+    valid_count, first_missing = 0, len(marks)
+    while valid_count < first_missing:
+        middle = (valid_count + first_missing) // 2
+        if await _has(connection, marks[middle]):
+            valid_count = middle + 1
+        else:
+            first_missing = middle
+    if not valid_count:
+        return None
+    last = marks[valid_count - 1]
+    return last.checkpoint if last.is_checkpoint else last.checkpoint - 1
+
+
+async def _has(connection: Connection, mark: Mark) -> bool | None:
+    """Return whether the node has a mark, or None if it does not have the checkpoint."""
+    field = "digest" if mark.is_checkpoint else "transactions.digest"
+    checkpoint = await _read(connection, mark.checkpoint, field)
+    if checkpoint is None:
+        return None
+    if mark.is_checkpoint:
+        return bool(checkpoint.digest == str(mark.digest))
+    digests = [transaction.digest for transaction in checkpoint.transactions]
+    return digests[mark.transaction : mark.transaction + 1] == [str(mark.digest)]
+
+
+async def _read(connection: Connection, number: int, field: str) -> Any:
+    """Return a field of a checkpoint, or None if the node does not have the checkpoint."""
+    try:
+        response = await connection.call(
+            "LedgerService/GetCheckpoint", sequence_number=number, read_mask=mask(field)
+        )
+    except NotFoundError:
+        return None
+    return response.checkpoint
 
 
 def _before(record: EventRecord) -> Cursor:
