@@ -79,7 +79,9 @@ def canonical_elements(values: list[Any]) -> list[bytes]:
 
 def _encoded(encoder: json.JSONEncoder, value: Any) -> bytes:
     try:
-        return encoder.encode(value).encode("utf-8")
+        # `encode` prepares much for a value that is not a string, and many ports are integers.
+        text = int.__repr__(value) if type(value) is int else encoder.encode(value)
+        return text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         raise _invalid("JSON cannot represent the value") from error
 

@@ -3,9 +3,10 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from nexus_tools.errors import ValidationError, WrongStateError
 from nexus_tools.tool import (
@@ -20,8 +21,7 @@ from nexus_tools.tool import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """The context of one invocation, passed to a parameter annotated with `Call`.
 
     `invocation` is the on-chain ID of the invocation. `deadline` is the time after which the caller

@@ -11,20 +11,23 @@ could otherwise use the ID of another account's invocation and block its Leader.
 
 from collections import deque
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from time import monotonic
+
+from msgspec import Struct
 
 from nexus_tools.tool import Problem
 from nexus_tools.tool_server.response import ProblemError, Response
 
 
-@dataclass(slots=True)
-class _Invocation:
-    """A request and, after it completes, its response."""
+class _Invocation(Struct, frozen=True, gc=False):
+    """A complete request with its response.
+
+    Thousands are stored, so the garbage collector must not visit them. They cannot form cycles.
+    """
 
     request: Hashable
-    response: Response | None = None
-    expires_at: float = 0.0
+    response: Response
+    expires_at: float
 
 
 class IdempotencyCache:
@@ -47,9 +50,9 @@ class IdempotencyCache:
         self._max_count = max_count
         self._max_bytes = max_bytes
         self._clock = clock
-        self._known: dict[Hashable, _Invocation] = {}
-        # The invocations with a response, in the order in which they expire.
-        self._complete: deque[_Invocation] = deque()
+        self._running: set[Hashable] = set()
+        self._complete: dict[Hashable, _Invocation] = {}
+        self._by_expiry: deque[_Invocation] = deque()
         self._bytes = 0
 
     def begin(self, request: Hashable) -> Response | None:
@@ -57,42 +60,39 @@ class IdempotencyCache:
 
         Raises `ProblemError` if the request is already running.
         """
-        known = self._known.get(request)
-        if known is not None and known.response is not None:
+        known = self._complete.get(request)
+        if known is not None:
             now = self._clock()
-            if known.expires_at <= now:
-                self._forget_old(now)
-                known = None
-        if known is None:
-            self._known[request] = _Invocation(request)
-            return None
-        if known.response is None:
+            if known.expires_at > now:
+                return known.response
+            self._forget_old(now)
+        if request in self._running:
             detail = "an invocation with this idempotency key is already running"
             raise ProblemError(Problem.ALREADY_RUNNING, detail)
-        return known.response
+        self._running.add(request)
+        return None
 
     def finish(self, request: Hashable, response: Response) -> None:
         """Store the response of a running invocation."""
         now = self._clock()
-        invocation = self._known[request]
-        invocation.response = response
-        invocation.expires_at = now + self._lifetime_s
-        self._complete.append(invocation)
+        self._running.remove(request)
+        invocation = _Invocation(request, response, now + self._lifetime_s)
+        self._complete[request] = invocation
+        self._by_expiry.append(invocation)
         self._bytes += len(response.body)
         self._forget_old(now)
 
     def abandon(self, request: Hashable) -> None:
         """Remove a request that did not run, so that the client may repeat the request."""
-        self._known.pop(request, None)
+        self._running.discard(request)
 
     def _forget_old(self, now: float) -> None:
-        complete = self._complete
-        while complete and (
-            len(complete) > self._max_count
+        by_expiry = self._by_expiry
+        while by_expiry and (
+            len(by_expiry) > self._max_count
             or self._bytes > self._max_bytes
-            or complete[0].expires_at <= now
+            or by_expiry[0].expires_at <= now
         ):
-            oldest = complete.popleft()
-            del self._known[oldest.request]
-            assert oldest.response is not None
+            oldest = by_expiry.popleft()
+            del self._complete[oldest.request]
             self._bytes -= len(oldest.response.body)

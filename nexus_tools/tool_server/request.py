@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -70,7 +69,11 @@ class InvokeHeaders(NamedTuple):
 
     def of_leader(self, leader: str | None) -> "InvokeHeaders":
         """Return a copy with the leader whose signature was verified."""
-        return self if leader is None else self._replace(call=replace(self.call, leader=leader))
+        if leader is None:
+            return self
+        key, tool, content_length, call = self
+        signed = Call(call.invocation, call.deadline, call.max_outcome_bytes, leader)
+        return InvokeHeaders(key, tool, content_length, signed)
 
 
 def check_length(declared: int | None, limit: int) -> None:

@@ -2,8 +2,9 @@
 
 import json
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 
+from msgspec import Struct
 from pydantic_core import to_json
 from starlette.types import Message
 
@@ -15,8 +16,11 @@ _JSON: Headers = ((b"content-type", protocol.JSON.encode()),)
 _PROBLEM: Headers = ((b"content-type", protocol.PROBLEM_JSON.encode()),)
 
 
-class Response(NamedTuple):
-    """A complete HTTP response. `messages` adds the header `content-length`."""
+class Response(Struct, frozen=True, gc=False):
+    """A complete HTTP response. `messages` adds the header `content-length`.
+
+    Thousands are stored by idempotency key, so the garbage collector must not visit them.
+    """
 
     status: int
     headers: Headers

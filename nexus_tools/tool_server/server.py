@@ -321,9 +321,11 @@ def _unexpected(_: Request, __: Exception) -> HttpResponse:
 
 
 def _host_of(scope: Scope) -> str:
-    return next(
-        (value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), ""
-    )
+    for name, value in scope["headers"]:
+        if name == b"host":
+            host: str = value.decode("latin-1")
+            return host
+    return ""
 
 
 # --- The address of a request, for the `url` in `/meta`

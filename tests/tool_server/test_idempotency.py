@@ -1,4 +1,5 @@
 import asyncio
+import gc
 
 import pytest
 
@@ -144,6 +145,12 @@ def test_answer_larger_than_the_cache_is_not_stored():
     recent = IdempotencyCache(max_bytes=10)
     _store_response(recent, "a", 11)
     assert recent.begin("a") is None
+
+
+def test_garbage_collector_does_not_visit_stored_responses():
+    recent = IdempotencyCache()
+    _store_response(recent, "a")
+    assert not gc.is_tracked(recent.begin("a"))
 
 
 def test_running_key_is_never_forgotten():

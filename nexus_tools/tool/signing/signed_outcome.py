@@ -40,7 +40,7 @@ def outcome_message(invocation: bytes, inputs: Mapping[str, Any], answer: Answer
     of the inputs, the variant in BCS, and the digest of the ports. The digests are BLAKE2b-256 of
     the BCS encodings. Raises the errors of `encode_ports`.
     """
-    input_digest, port_digest = (_digest(encode_ports(ports)) for ports in (inputs, answer.ports))
+    input_digest, port_digest = _digest(encode_ports(inputs)), _digest(encode_ports(answer.ports))
     return _DOMAIN + invocation + input_digest + encode_string(answer.variant) + port_digest
 
 

@@ -19,6 +19,7 @@ from nexus_tools.tool.outcome import Answer, OutcomeSignature
 from nexus_tools.tool.protocol import Problem
 from nexus_tools.tool.signing.http_signatures import (
     Component,
+    ComponentKey,
     MalformedError,
     SignatureInput,
     content_digest,
@@ -62,6 +63,8 @@ COVERED = (
     protocol.MAX_OUTCOME_BYTES_HEADER.lower(),
 )
 """The minimum set of components that the signature of a request must cover."""
+
+_COVERED_KEYS: frozenset[ComponentKey] = frozenset((name, frozenset()) for name in COVERED)
 
 _REQUEST_COMPONENTS = f"({' '.join(f'{chr(34)}{name}{chr(34)}' for name in COVERED)})"
 _OF_REQUEST = (_INVOCATION, _TOOL, _DIGEST)
@@ -187,10 +190,10 @@ def check_body(body: bytes, headers: Mapping[str, str]) -> None:
 
 
 def _check_covered(signature_input: SignatureInput) -> None:
-    names = {component.name for component in signature_input.components if not component.parameters}
-    missing = [name for name in COVERED if name not in names]
+    missing = _COVERED_KEYS - signature_input.covered.keys
     if missing:
-        raise MalformedError(f"the signature does not cover {', '.join(missing)}")
+        names = ", ".join(name for name in COVERED if (name, frozenset()) in missing)
+        raise MalformedError(f"the signature does not cover {names}")
 
 
 def _check_parameters(signature_input: SignatureInput, now_s: float) -> tuple[int, int, str]:
@@ -289,9 +292,7 @@ def check_response(
         signature_input, signature = _read(headers, "the response is not signed")
         needed = _response_components(headers)
         expected = read_input(f"{LABEL}={needed}", LABEL)
-        covers_all = expected is not None and _component_set(expected) <= _component_set(
-            signature_input
-        )
+        covers_all = expected is not None and expected.covered.keys <= signature_input.covered.keys
         _require(covers_all, f"the signature does not cover {needed}")
         signer, key = _key_of(signature_input)
         base = signature_input.base(
@@ -330,16 +331,6 @@ def _response_components(headers: Mapping[str, str]) -> str:
     """Return the components that the signature of a response with these headers covers."""
     outcome = f' "{_OUTCOME}"' if headers.get(_OUTCOME) else ""
     return f"({_RESPONSE_COMPONENTS}{outcome})"
-
-
-def _component_set(
-    signature_input: SignatureInput,
-) -> set[tuple[str, frozenset[tuple[str, int | str | bool]]]]:
-    """Return the components in a form that ignores the order of their parameters."""
-    return {
-        (component.name, frozenset(component.parameters.items()))
-        for component in signature_input.components
-    }
 
 
 def _of_response(

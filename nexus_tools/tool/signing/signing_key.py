@@ -81,8 +81,12 @@ def key_id(signer: str, key: bytes) -> str:
     return f"{signer}#{format_public_key(key)}"
 
 
+@lru_cache(maxsize=256)
 def parse_key_id(text: str) -> tuple[str, bytes] | None:
-    """Return the signer and the public key in a `keyid`, or None if it has another form."""
+    """Return the signer and the public key in a `keyid`, or None if it has another form.
+
+    Untrusted callers can fill the cache, which costs at most 2 MB and the time of the pattern.
+    """
     match = _KEY_ID.fullmatch(text)
     return None if match is None else (match[1], bytes.fromhex(match[2][8:]))
 
@@ -161,11 +165,11 @@ class Identity:
 
     signer: str
     key: SigningKey
+    key_id: str = field(init=False)
+    """The key ID in signatures."""
 
-    @property
-    def key_id(self) -> str:
-        """The key ID in signatures."""
-        return key_id(self.signer, self.key.public_key)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key_id", key_id(self.signer, self.key.public_key))
 
 
 def _bad_key(reason: str) -> ValidationError:

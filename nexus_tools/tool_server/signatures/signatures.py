@@ -143,10 +143,8 @@ class SignedCall(NamedTuple):
             return response
         content = (response.status, response.body, self.headers)
         signature_headers = sign_response(identity, *content, asked=asked, now_s=now_s)
-        encoded = tuple(
-            (name.encode(), value.encode()) for name, value in signature_headers.items()
-        )
-        return response._replace(headers=(*response.headers, *encoded))
+        encoded = [(name.encode(), value.encode()) for name, value in signature_headers.items()]
+        return Response(response.status, (*response.headers, *encoded), response.body)
 
     def _is_late(self, now_s: float, deadline: datetime) -> bool:
         """Return whether the deadline has passed, after which the leader no longer waits.

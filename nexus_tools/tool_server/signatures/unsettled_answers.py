@@ -61,8 +61,11 @@ class UnsettledAnswers:
 
         `has_answer` means that the leader received an answer in time.
         """
-        self._execute(_GIVEN if has_answer else _NOT_GIVEN, leader, invocation)
-        if has_answer:
+        if not has_answer:
+            self._execute(_NOT_GIVEN, leader, invocation)
+        elif not self._execute(_GIVEN, leader, invocation) and self._execute(
+            _GIVEN_UNPAID, leader, invocation
+        ):
             self._log_unpaid(leader, invocation)
 
     def mark_settled(self, invocation: str) -> None:
@@ -158,7 +161,12 @@ _SCHEMA = """
 """
 _BEGIN = "INSERT OR IGNORE INTO answers (leader, invocation, digest, began_s) VALUES (?, ?, ?, ?)"
 _DIGEST_OF = "SELECT digest FROM answers WHERE leader = ? AND invocation = ?"
-_GIVEN = "UPDATE answers SET is_given = 1 WHERE leader = ? AND invocation = ?"
+_GIVEN = """
+    UPDATE answers SET is_given = 1 WHERE leader = ? AND invocation = ? AND reason IS NULL
+"""
+_GIVEN_UNPAID = """
+    UPDATE answers SET is_given = 1 WHERE leader = ? AND invocation = ? AND reason IS NOT NULL
+"""
 _NOT_GIVEN = "DELETE FROM answers WHERE leader = ? AND invocation = ? AND NOT is_given"
 _SETTLED = "DELETE FROM answers WHERE invocation = ? AND reason IS NULL"
 _UNPAID = "UPDATE answers SET reason = ? WHERE invocation = ? AND reason IS NULL"
