@@ -33,6 +33,7 @@ from nexus_tools.tool import Answer, Failure, InterfaceValidator, ToolFqn
 
 if TYPE_CHECKING:
     from nexus_tools.contracts import LockDeployment, RegistryEvent
+    from nexus_tools.index import Index
     from nexus_tools.leader import Fetch, Leader
     from nexus_tools.registry import Executions, ExecutionState, Questions, Schedules, Workflows
     from nexus_tools.registry.domain_proof import DomainProof
@@ -97,6 +98,15 @@ class Nexus:
         from nexus_tools.registry import Questions  # noqa: PLC0415
 
         return Questions(self.client, self.deployment, dry_run=self._dry_run)
+
+    def index(self, path: Path | None = None, *, intent_model: str | None = None) -> "Index":
+        """Open the index that `nexus-tools index run` builds, for reading and for searches.
+
+        `intent_model` is the model that `index run` uses. Raises the errors of `Index.open`.
+        """
+        from nexus_tools.index import Index  # noqa: PLC0415
+
+        return Index.open(self.deployment, path, intent_model=intent_model)
 
     # --- Opening
 
@@ -237,14 +247,9 @@ class Nexus:
         # Import this module late, because it imports an HTTP client.
         from nexus_tools.registry.domain_proof import open_domain_prover  # noqa: PLC0415
 
+        registry = self.deployment.chain_id, str(self.deployment.tool_registry)
         async with open_domain_prover(Settings.load().cache_directory / "domains") as proofs:
-            return await proofs.prove(
-                domain,
-                str(owner),
-                self.deployment.chain_id,
-                str(self.deployment.tool_registry),
-                fresh=fresh,
-            )
+            return await proofs.prove(domain, str(owner), *registry, fresh=fresh)
 
     # --- Events
 
@@ -266,13 +271,8 @@ class Nexus:
             async for item in items:
                 event = isinstance(item, EventRecord) and parse_event(self.deployment, item.event)
                 if isinstance(item, EventRecord) and event:
-                    yield PackageEvent(
-                        event,
-                        item.transaction_digest,
-                        item.checkpoint,
-                        item.timestamp_ms,
-                        item.cursor,
-                    )
+                    place = item.transaction_digest, item.checkpoint, item.timestamp_ms, item.cursor
+                    yield PackageEvent(event, *place)
 
     # --- Leaders
 
@@ -281,7 +281,7 @@ class Nexus:
         self,
         name: str,
         key: Signer | None = None,
-        journal: Path | None = None,
+        journal: Path | str | None = None,
         *,
         allow_loopback: bool = False,
         storages: "Mapping[str, Fetch | str] | None" = None,
@@ -292,9 +292,9 @@ class Nexus:
         The key must own the leader called `name` or be one of its workers. If no such leader
         exists, a new one is registered. If the key is the owner's, the leader is activated, and
         deactivated at the end unless it was active before. Without a key, a new key is created if a
-        faucet can fund it. `journal` is a SQLite file. Without it, the leader's state is lost after
-        the block. `storages` maps storage names to a function, or to a URL with `{key}`, that
-        returns off-chain inputs. `config` holds further fields of `LeaderConfig`.
+        faucet can fund it. `journal` is a SQLite file or `postgresql://…`. Without it, the state is
+        lost after the block. `storages` maps storage names to a function, or to a URL with `{key}`,
+        that returns off-chain inputs. `config` holds further fields of `LeaderConfig`.
 
         Raises `key_missing`, `collateral_inactive`, `argument_invalid`, `config_invalid`, and the
         errors of `LeaderRegistry.register` and `Leader.run`.
@@ -379,8 +379,8 @@ async def _active_leader(leaders: LeaderRegistry, name: str) -> AsyncIterator[Ad
 async def _find_leader(leaders: LeaderRegistry, name: str) -> RegisteredLeader | None:
     """Return the leader called `name` that the key owns or is a worker of, or None."""
     key = leaders.client.address
-    for leader in await leaders.list():
-        if leader.name == name and key in (leader.owner.owner, *leader.workers.entries):
+    for leader in (*await leaders.owned_by(key), *await leaders.worked_by(key)):
+        if leader.name == name:
             return leader
     return None
 

@@ -152,7 +152,7 @@ def leader_key(localnet):
 
 
 async def states(nexus):
-    return {leader.name: leader.state for leader in await nexus.leaders.list()}
+    return {leader.name: leader.state for leader in (await nexus.leaders.list()).items}
 
 
 async def test_leader_reuses_registration_of_that_name(nexus, leader_key):
@@ -236,7 +236,7 @@ async def test_leader_with_invalid_config_is_not_registered(nexus, config, code)
         async with nexus.leader("lee", **config):
             pass
     assert caught.value.code == code
-    assert await nexus.leaders.list() == ()
+    assert (await nexus.leaders.list()).items == ()
 
 
 @pytest.fixture
@@ -273,8 +273,10 @@ async def test_invoke_accepts_leaders_by_name(nexus, resting_leader):
     await nexus.tools.register(double.definition(URL), price_mist=1, leaders=["rest"])
     tool = await nexus.tools.get(DOUBLE)
     assert tool.leaders.entries == (resting_leader,)
-    assert await nexus.invocations.choose_leaders(tool, ["rest"]) == (resting_leader,)
-    assert await nexus.invocations.choose_leaders(tool, [str(resting_leader)]) == (resting_leader,)
+    assert (await nexus.invocations.choose_leaders(tool, ["rest"])).leaders == (resting_leader,)
+    assert (await nexus.invocations.choose_leaders(tool, [str(resting_leader)])).leaders == (
+        resting_leader,
+    )
     assert (await nexus.leaders.find("rest")).id == resting_leader
     with pytest.raises(NotFoundError) as caught:
         await nexus.invoke(DOUBLE, {"number": 1}, leaders=["lee"])

@@ -30,6 +30,7 @@ GROUPS = {
     "export": "Export tools for OpenAI, Anthropic, MCP, OpenAPI, or Unstract.",
     "mcp": "Serve the registry to agents as an MCP server.",
     "invocation": "List and delete the invocations that you requested.",
+    "index": "Index tools, leaders, invocations and workflows in a local file.",
     "leader": "Register and run a Leader, which dispatches invocations to tools.",
     "localnet": "Run a local Sui network for development and tests.",
     "network": "Select the network that commands use.",

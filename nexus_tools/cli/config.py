@@ -9,7 +9,8 @@ import click
 from nexus_tools.cli.framework import Choice, Session, complete_settings, offline_command
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.settings.lookup import Resolved
-from nexus_tools.settings.settings import DEFAULT_TIMEOUT, Settings
+from nexus_tools.settings.setting_values import DEFAULT_TIMEOUT
+from nexus_tools.settings.settings import Settings
 from nexus_tools.settings.settings_file import KEYS
 from nexus_tools.sui.support.units import parse_timeout
 
@@ -37,6 +38,8 @@ def show(session: Session) -> None:
         "timeout": settings.get("timeout") or DEFAULT_TIMEOUT,
         "max_gas_price": settings.max_gas_price_mist or MAX_GAS_PRICE_MIST,
         "leaders": settings.get("leaders"),
+        "trusted_requesters": settings.get("trusted_requesters"),
+        "intent_model": settings.intent_model,
         "from_environment": sorted(settings.overrides),
     }
     session.output.record(record)
@@ -89,6 +92,12 @@ def _check(settings: Settings, key: str, value: str) -> None:
         _ = replace(settings, overrides={key: value}).max_gas_price_mist
     elif key == "leaders":
         _ = replace(settings, overrides={key: value}).leaders
+    elif key == "trusted_requesters":
+        _ = replace(settings, overrides={key: value}).trusted_requesters
+    elif key == "intent_model":
+        from nexus_tools.index.search import load_intent_model
+
+        load_intent_model(value)
     else:
         replace(settings, overrides={key: value}).open_wallet()
 

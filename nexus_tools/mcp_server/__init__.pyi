@@ -7,6 +7,7 @@ from .catalogue.catalogue import Catalogue as Catalogue
 from .catalogue.catalogue import CataloguePage as CataloguePage
 from .catalogue.catalogue import Progress as Progress
 from .catalogue.combined_catalogue import CombinedCatalogue as CombinedCatalogue
+from .catalogue.index_proposals import IndexProposals as IndexProposals
 from .catalogue.lazy_catalogue import LazyCatalogue as LazyCatalogue
 from .catalogue.listed_prices import ListedPrices as ListedPrices
 from .catalogue.registry_catalogue import RegistryCatalogue as RegistryCatalogue

@@ -25,9 +25,9 @@ from nexus_tools.settings.environment import user_variables
 from nexus_tools.settings.lookup import Resolved, check_unambiguous, first_matches
 from nexus_tools.settings.passphrase import Passphrase
 from nexus_tools.settings.running_localnet import restart_hint, running_localnet, running_localnets
+from nexus_tools.settings.setting_values import SettingValues
 from nexus_tools.settings.settings_file import KEYS, TABLES, merge_document, read_document
 from nexus_tools.sui.support.suggestions import suggestion
-from nexus_tools.sui.support.units import parse_gas_price, parse_timeout
 
 if TYPE_CHECKING:
     from nexus_tools.contracts import Deployment, LockDeployment
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Report = Callable[[NexusError], None]
 
-DEFAULT_TIMEOUT = "10s"
-"""The default timeout of interactive commands. Other programs may use longer timeouts."""
 _HOW_TO_ADD_A_NETWORK = (
     "Run `nexus-tools network list` to see all networks,"
     " or `nexus-tools network use NAME --url URL` to add one."
@@ -55,7 +53,7 @@ WELL_KNOWN_SOURCE = "well-known"
 
 
 @dataclass
-class Settings:
+class Settings(SettingValues):
     """The locations of files, and the settings from the file and the environment.
 
     `values` come from the file. `overrides`, `passphrase` and `localnet_port` come from the
@@ -93,49 +91,6 @@ class Settings:
         settings._was = read_document(settings.config_file)
         settings._take(settings._was)
         return settings
-
-    def get(self, key: str) -> str | None:
-        """Return a setting from the environment, else from the file, or None."""
-        return self.overrides.get(key, self.values.get(key))
-
-    @property
-    def network(self) -> str:
-        """The name of the selected network."""
-        return self.get("network") or "localnet"
-
-    @property
-    def wallet(self) -> str | None:
-        """The alias or address of the key that signs, or None for the keystore's active key."""
-        return self.get("wallet")
-
-    @property
-    def keystore(self) -> Path:
-        """The path of the keystore file."""
-        return Path(self.get("keystore") or self.data_directory / "sui.keystore").expanduser()
-
-    @property
-    def timeout_s(self) -> float:
-        """The time limit in seconds for a response of a node or a faucet.
-
-        Raises the errors of `parse_timeout`.
-        """
-        return parse_timeout(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
-
-    @property
-    def max_gas_price_mist(self) -> int | None:
-        """The highest gas price that a node may report, or None. Raises `gas_price_invalid`."""
-        return parse_gas_price(self.get("max_gas_price"))
-
-    @property
-    def leaders(self) -> "tuple[Address, ...]":
-        """The IDs of the leaders that invocations name, on any network.
-
-        Raises `address_invalid`.
-        """
-        from nexus_tools.sui.types.address import Address
-
-        given = [text.strip() for text in (self.get("leaders") or "").split(",")]
-        return tuple(Address.parse_whole(text) for text in given if text)
 
     def save(self) -> None:
         """Write the changed settings to the file without overwriting other processes' changes."""

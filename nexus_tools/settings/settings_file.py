@@ -22,6 +22,9 @@ KEYS = {
     "timeout": "the timeout for a response of a node or a faucet, for example 10s",
     "max_gas_price": "the maximum gas price accepted from a node in MIST, for example 10000",
     "leaders": "the IDs of the leaders that your invocations name, separated by commas",
+    "trusted_requesters": "the addresses whose experience with tools counts like yours in a search,"
+    " separated by commas",
+    "intent_model": "the model for the search by intent: wordllama, or a folder. Default: none",
 }
 TABLES = ("networks", "deployments", "upgrade_locks")
 

@@ -4,6 +4,9 @@ MODULES = {
     "localnet": ("h2", "py_arkworks_bls12381", "sui_sandbox"),
     "compiler": ("wasmtime",),
     "mcp": ("mcp", "mcp_types"),
+    "index": ("tantivy",),
+    "intent": ("numpy", "safetensors", "tokenizers", "wordllama"),
+    "fleet": ("psycopg",),
 }
 """The modules that each extra installs."""
 

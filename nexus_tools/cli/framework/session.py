@@ -149,6 +149,14 @@ class Session:
             return self.signer().address
         return self.settings.locate_account(self.wallet_name).value.address
 
+    def trusted_requesters(self) -> "tuple[Address, ...]":
+        """Return the user's account, if there is one, and the accounts that the user trusts."""
+        trusted = self.settings.trusted_requesters
+        try:
+            return self.own_address(), *trusted
+        except NexusError:  # commands that only read need no wallet
+            return trusted
+
     def own_name(self) -> str:
         """Return the alias of the key that signs, or the URL of the signer without its fragment."""
         if self.signer_url is not None:

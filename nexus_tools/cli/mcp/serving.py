@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools import __version__
@@ -18,6 +18,7 @@ from nexus_tools.mcp_server import (
     Catalogue,
     CombinedCatalogue,
     ExecutionCaller,
+    IndexProposals,
     LazyCatalogue,
     ListedPrices,
     OnChainCalls,
@@ -150,12 +151,35 @@ async def _catalogue(
     session: Session, nexus: Nexus, tool_filter: ToolFilter, options: Options
 ) -> AsyncIterator[Catalogue]:
     """Open the catalogue of tools, workflows, or both."""
+    proposals = IndexProposals(
+        nexus.tools,
+        tool_filter,
+        max_price_mist=options["max_price"],
+        requesters=session.trusted_requesters(),
+        intent_model=session.settings.intent_model,
+    )
+    with closing(proposals):
+        if _is_paid(options):
+            paid = _paid_catalogue(session, nexus, tool_filter, proposals, options)
+            async with paid as catalogue:
+                yield catalogue
+        else:
+            offers = ToolOffers(nexus.tools, tool_filter, max_price_mist=options["max_price"])
+            async with open_direct_caller(_direct_config(options)) as direct:
+                yield RegistryCatalogue(offers, direct, proposals=proposals)
+
+
+@asynccontextmanager
+async def _paid_catalogue(
+    session: Session,
+    nexus: Nexus,
+    tool_filter: ToolFilter,
+    proposals: IndexProposals,
+    options: Options,
+) -> AsyncIterator[Catalogue]:
+    """Open the catalogue of tools, workflows, or both, for paid calls."""
     max_price_mist = options["max_price"]
     offers = ToolOffers(nexus.tools, tool_filter, max_price_mist=max_price_mist)
-    if not _is_paid(options):
-        async with open_direct_caller(_direct_config(options)) as direct:
-            yield RegistryCatalogue(offers, direct)
-        return
     budget, warn = Budget(options["budget"]), session.output.warn
     leaders, size = await _leaders(session, nexus, options), options["max_outcome_bytes"]
     on_chain = OnChainCalls(
@@ -166,7 +190,7 @@ async def _catalogue(
     workflows = WorkflowOffers(nexus.tools, tool_filter, terms, max_price_mist=max_price_mist)
     served: list[Catalogue] = []
     if options["on_chain"]:
-        served.append(RegistryCatalogue(offers, on_chain, ListedPrices()))
+        served.append(RegistryCatalogue(offers, on_chain, ListedPrices(), proposals))
     if options["workflows"]:
         served.append(WorkflowCatalogue(workflows, executions))
     try:

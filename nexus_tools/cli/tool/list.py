@@ -1,5 +1,6 @@
 """The command `nexus-tools tool list`, with columns from `record.py`."""
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,11 +36,11 @@ _NONE_FITS = "no matching tools. Run `nexus-tools tool list` to list the newest 
 @click.option(
     "--sort",
     type=Choice(["registered", *_SORTS]),
-    default="registered",
-    show_default=True,
-    help="Sort key of the listed tools. With 'registered', the newest tool is first.",
+    help="Sort key of the listed tools. With 'registered', the newest tool is first. Default:"
+    " registered, or the best match if --search uses the index.",
 )
 @click.option("--reverse", is_flag=True, help="Reverse the order of the listed tools.")
+@click.option("--no-index", is_flag=True, help="Read only the chain, even if an index is current.")
 @page_options("tools")
 @network_command
 async def command(
@@ -47,34 +48,91 @@ async def command(
     *,
     selection: ToolSelection,
     state: str | None,
-    sort: str,
+    sort: str | None,
     reverse: bool,
+    no_index: bool,
     limit: int,
     everything: bool,
 ) -> None:
     """List the newest registered tools.
 
-    Options that select tools check the newest 2,000 registrations. With --owner, the command reads
-    the owner's newest events instead. Use --all to check all registrations.
+    If `nexus-tools index run` keeps an index current, the command uses it to select and sort all
+    tools of the registry. In this case, --search finds words, and tools that worked for you come
+    first. The command reads the listed tools from the chain, so their names, prices and states are
+    current.
+
+    Without an index, options that select tools check the newest 2,000 registrations, and --search
+    finds a text. With --owner, the command reads the owner's newest events instead. Use --all to
+    check all registrations.
     """
     from nexus_tools.cli.tool.record import COLUMNS, tool_documents
     from nexus_tools.contracts import ToolState
 
     tool_filter = selection.tool_filter(session, None if state is None else ToolState(state))
+    is_selected = bool(selection or state)
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
-            found, note = await _read(nexus, tool_filter, None if everything else limit)
-            documents = await tool_documents(nexus.tools, found)
-    if sort != "registered":
+            found = await _find(
+                session,
+                nexus,
+                tool_filter,
+                sort,
+                None if everything else limit,
+                uses_index=not no_index,
+                is_quiet=not (is_selected or sort),
+            )
+            documents = await tool_documents(nexus.tools, found.tools)
+    for document in documents:
+        document["source"] = found.source
+        if document["fqn"] in found.reasons:
+            document["reason"] = found.reasons[document["fqn"]]
+    if sort in _SORTS:
         documents.sort(key=lambda document: document[_SORTS[sort]])
     if reverse:
         documents.reverse()
+    columns = COLUMNS | ({"reason": "Reason"} if found.reasons else {})
     rows: list[dict[str, Any]] = documents
     if not session.output.as_json:
         rows = [_row(document) for document in documents]
-    session.output.table(rows, COLUMNS, empty=_NONE_FITS if selection or state else _NONE)
-    if note:
+    session.output.table(rows, columns, empty=_NONE_FITS if is_selected else _NONE)
+    for note in found.notes:
         session.output.note(note)
+
+
+@dataclass
+class _Found:
+    """Tools with their current state, and where they were found."""
+
+    tools: "list[Tool]"
+    source: str
+    notes: list[str]
+    reasons: dict[str, str] = field(default_factory=dict)
+
+
+async def _find(
+    session: Session,
+    nexus: "Nexus",
+    tool_filter: "ToolFilter",
+    sort: str | None,
+    limit: int | None,
+    *,
+    uses_index: bool,
+    is_quiet: bool,
+) -> _Found:
+    """Return tools from the index, or from the chain. `is_quiet` hides that no index exists."""
+    notes: list[str] = []
+    if uses_index:
+        from nexus_tools.cli.tool.index_listing import Listing, list_from_index
+
+        listing = await list_from_index(session, nexus, tool_filter, sort, limit)
+        if isinstance(listing, Listing):
+            source = f"index, checkpoint {listing.checkpoint}"
+            notes = [f"source: {source}", *listing.notes]
+            return _Found(listing.tools, source, notes, listing.reasons)
+        if not (is_quiet and listing.code == "index_missing"):
+            notes.append(f"source: chain, because {listing.message}. {listing.hint}")
+    tools, note = await _read(nexus, tool_filter, limit)
+    return _Found(tools, "chain", [*filter(None, [note]), *notes])
 
 
 async def _read(

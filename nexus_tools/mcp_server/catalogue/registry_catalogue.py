@@ -18,8 +18,9 @@ from nexus_tools.mcp_server.catalogue.catalogue import (
 )
 from nexus_tools.mcp_server.catalogue.changed_tools import ChangedTools
 from nexus_tools.mcp_server.catalogue.checked_schemas import CheckedSchemas
+from nexus_tools.mcp_server.catalogue.index_proposals import IndexProposals
 from nexus_tools.mcp_server.catalogue.listed_prices import ListedPrices
-from nexus_tools.mcp_server.catalogue.sources import Changes
+from nexus_tools.mcp_server.catalogue.sources import Changes, Proposal
 from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
 from nexus_tools.registry import ToolFilter, ToolRegistry
 from nexus_tools.sui.types.address import Address
@@ -151,15 +152,20 @@ class RegistryCatalogue:
     """The offered tools in the order of their registration.
 
     A cursor is a position in the registry's list of names. If calls are paid, `prices` holds the
-    prices that clients have seen.
+    prices that clients have seen. `proposals` searches an index of the registry.
     """
 
     def __init__(
-        self, offers: ToolOffers, calls: ToolCaller, prices: ListedPrices | None = None
+        self,
+        offers: ToolOffers,
+        calls: ToolCaller,
+        prices: ListedPrices | None = None,
+        proposals: IndexProposals | None = None,
     ) -> None:
         self._offers = offers
         self._calls = calls
         self._prices = prices
+        self._proposals = proposals
         self._pages = PageCache(self._read)
         self._changed = offers.changed_tools()
 
@@ -203,6 +209,12 @@ class RegistryCatalogue:
         self._changed.advance()
         offered = {definition.fqn for definition in page.definitions}
         return Changes(page, tuple(fqn for fqn in fqns if fqn not in offered))
+
+    async def propose(self, query: str, limit: int, offset: int) -> Proposal | None:
+        """Return tools from the index. Raises the errors of `IndexProposals.propose`."""
+        if self._proposals is None:
+            return None
+        return await self._proposals.propose(query, limit, offset)
 
     async def find_all(self, fqns: Sequence[ToolFqn]) -> CataloguePage:
         """Return the current, checked definitions of the tools that are offered."""

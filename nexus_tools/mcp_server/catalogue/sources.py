@@ -1,8 +1,8 @@
 """The sources of a search index: catalogues that return changes and unchecked definitions."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, CataloguePage
@@ -41,6 +41,37 @@ class Source(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Tools that an index outside of this process proposes, the best first.
+
+    `total` counts all proposed tools. `source` names the index and its checkpoint. `reasons` say
+    why a tool matches, in words that its author may have written. `notes` say what is incomplete.
+    """
+
+    fqns: tuple[ToolFqn, ...]
+    total: int
+    source: str
+    reasons: Mapping[ToolFqn, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Proposer(Source, Protocol):
+    """A source whose tools an index outside of this process may contain."""
+
+    async def propose(self, query: str, limit: int, offset: int) -> Proposal | None:
+        """Return tools that fit a query, or by name for a query without words.
+
+        The result is None if no index is set up. Tools must be read with `find_all` before they are
+        shown, because the index may be wrong.
+
+        Raises:
+            NexusError: if the index cannot be used, for example because it is stale.
+        """
+        ...
+
+
 @runtime_checkable
 class Combination(Protocol):
     """A catalogue that consists of other catalogues."""
@@ -52,10 +83,16 @@ class Combination(Protocol):
 
 async def sources_of(catalogue: Catalogue) -> list[Source]:
     """Return the sources of a catalogue. A simple catalogue is one source that is read again."""
-    if isinstance(catalogue, Combination):
-        groups = [await sources_of(part) for part in await catalogue.parts()]
-        return [source for group in groups for source in group]
-    return [catalogue if isinstance(catalogue, Source) else _PageSource(catalogue)]
+    parts = await simple_catalogues(catalogue)
+    return [part if isinstance(part, Source) else _PageSource(part) for part in parts]
+
+
+async def simple_catalogues(catalogue: Catalogue) -> list[Catalogue]:
+    """Return the catalogues of which a catalogue consists, or only the catalogue."""
+    if not isinstance(catalogue, Combination):
+        return [catalogue]
+    groups = [await simple_catalogues(part) for part in await catalogue.parts()]
+    return [part for group in groups for part in group]
 
 
 class _PageSource:

@@ -1,0 +1,55 @@
+"""The command `nexus-tools index status`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools.cli.framework import Session, network_command
+
+if TYPE_CHECKING:
+    from nexus_tools.index import IndexStatus
+
+_LABELS = {
+    "path": "file",
+    "checkpoint": "checkpoint",
+    "chain_checkpoint": "newest checkpoint",
+    "complete_since": "complete since checkpoint",
+    "tools": "tools",
+    "leaders": "leaders",
+    "workflows": "workflows",
+    "events": "events",
+    "pending_definitions": "pending definitions",
+    "unknown_events": "unknown events",
+    "bytes": "bytes",
+}
+
+
+@click.command()
+@network_command
+async def command(session: Session) -> None:
+    """Show the index and compare it with the newest checkpoint of the chain.
+
+    `complete since checkpoint` is larger than 0 if the node had already deleted older events. The
+    definitions of new tools are read after their events. Unknown events are from a newer version of
+    the packages. Run a newer release of nexus-tools to read them.
+    """
+    from nexus_tools.index import Index, IndexIdentity
+
+    async with session.nexus(signing=False) as nexus:
+        newest = await nexus.client.latest_checkpoint()
+        identity = IndexIdentity.of(nexus.deployment)
+    path = identity.path()
+    with Index(path, identity) as index:
+        document = status_document(index.status(), path) | {"chain_checkpoint": newest}
+    if not session.output.as_json:
+        document = {key: document[key] for key in _LABELS}
+    session.output.record(document, _LABELS)
+
+
+def status_document(status: "IndexStatus", path: Path) -> dict[str, Any]:
+    """Return the status as JSON."""
+    from msgspec import to_builtins
+
+    document: dict[str, Any] = to_builtins(status, enc_hook=str)
+    return {"path": str(path)} | document

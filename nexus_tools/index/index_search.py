@@ -1,0 +1,274 @@
+"""The search of an index: candidates from the text index, in an order from the index file."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from nexus_tools.errors import ValidationError, WrongStateError
+from nexus_tools.index.queries import search as queries
+from nexus_tools.index.queries.records import IndexedTool
+from nexus_tools.index.queries.search import Admits, Standing
+from nexus_tools.index.queries.tools import IndexedToolFilter, ToolSort, read_tool
+from nexus_tools.index.search import (
+    Candidate,
+    TextIndex,
+    ToolSearch,
+    load_intent_model,
+    open_text_index,
+)
+from nexus_tools.index.search.engines import source_name, text_folder
+from nexus_tools.index.tool_text import read_tool_texts
+
+if TYPE_CHECKING:
+    from nexus_tools.index.search.intent import IntentIndex
+    from nexus_tools.index.search.intent_model import IntentModel
+
+_CHANGES_AT_ONCE = 5_000
+_SORT_VALUES: dict[ToolSort, Callable[[Standing], Any]] = {
+    ToolSort.NEWEST: lambda standing: -standing.registration,
+    ToolSort.NAME: lambda standing: standing.fqn,
+    ToolSort.PRICE: lambda standing: standing.price_mist,
+    ToolSort.REPUTATION: lambda standing: -standing.reputation,
+    ToolSort.VOLUME: lambda standing: -standing.volume_mist,
+    ToolSort.LAST_SEEN: lambda standing: -standing.last_seen_ms,
+}
+_CURSOR_DIGITS = 9
+
+
+class SearchResult(Struct, frozen=True):
+    """A tool that fits a query. `reason` says in one or more sentences why it has its place.
+
+    The reason contains words that the author of the tool wrote.
+    """
+
+    tool: IndexedTool
+    relevance: float
+    reason: str
+
+
+class SearchResults(Struct, frozen=True):
+    """A page of results of an index at a checkpoint.
+
+    `next` is None on the last page, or else the text to pass as `after`. `total` is at most 200. If
+    `fits` is False, no tool seems to fit the query, and the tools are only the closest ones.
+    `notes` say what the search could not use, such as the newest changes of tools.
+    """
+
+    items: tuple[SearchResult, ...]
+    next: str | None
+    total: int
+    checkpoint: int
+    fits: bool
+    notes: tuple[str, ...] = ()
+
+
+class SearchQuery(Struct, frozen=True):
+    """A query with its filters, its order, and the numbers of the accounts that it is made for.
+
+    `now_ms` is the time up to which records are counted.
+    """
+
+    text: str
+    limit: int
+    after: str | None
+    sort: ToolSort | None
+    tool_filter: IndexedToolFilter
+    admits: Admits | None
+    requesters: Sequence[int]
+    now_ms: int
+
+
+class IndexSearch:
+    """The text index of an index file and, optionally, its vectors. They are opened when needed."""
+
+    def __init__(self, path: Path, intent_model: str | None) -> None:
+        """Take the path of the index file, and the value of the setting `intent_model`."""
+        self._path = path
+        self._model_name = intent_model
+        self._model: IntentModel | None = None
+        self._intent: _Intent | None = None
+        self._text: TextIndex | None = None
+        self._source: str | None = None
+
+    def close(self) -> None:
+        """Close the text index."""
+        text, self._text, self._intent = self._text, None, None
+        if text is not None:
+            text.close()
+
+    def search(self, connection: sqlite3.Connection, query: SearchQuery) -> SearchResults:
+        """Return a page of results. The connection must be in a transaction.
+
+        Raises:
+            WrongStateError: `text_index_unusable` if the text index is missing, damaged, or of
+                another state of the index file.
+            ValidationError: `cursor_invalid`.
+        """
+        offset = _offset(query.after)
+        try:
+            return self._search(connection, query, offset)
+        except WrongStateError:  # the writer may have replaced the files
+            self.close()
+            return self._search(connection, query, offset)
+
+    def _search(
+        self, connection: sqlite3.Connection, query: SearchQuery, offset: int
+    ) -> SearchResults:
+        generation, vector_model = connection.execute(
+            "SELECT generation, vector_model FROM identity"
+        ).fetchone()
+        checkpoint, last_change = connection.execute(
+            "SELECT checkpoint, last_change FROM cursor"
+        ).fetchone()
+        text = self._opened(source_name(generation, vector_model))
+        change = text.latest_change
+        notes = _lag_notes(last_change - change)
+        intent = self._intent_index(connection, vector_model, min(change, last_change), notes)
+        search = ToolSearch(
+            text,
+            lambda tools: queries.read_texts(connection, tools, query.tool_filter, query.admits),
+            intent,
+        )
+        page = search.search(
+            query.text, query.limit, offset, lambda tools: _ordered(connection, tools, query)
+        )
+        end = offset + len(page.tools)
+        return SearchResults(
+            tuple(
+                _result(connection, ranked.tool, ranked.relevance, ranked.reason, query)
+                for ranked in page.tools
+            ),
+            str(end) if end < page.total else None,
+            page.total,
+            checkpoint,
+            page.fits,
+            tuple(notes),
+        )
+
+    def _opened(self, source: str) -> TextIndex:
+        if self._text is None or source != self._source:
+            self.close()
+            self._text = open_text_index(text_folder(self._path), source, is_writer=False)
+            self._source = source
+        return self._text
+
+    def _intent_index(
+        self,
+        connection: sqlite3.Connection,
+        vector_model: str | None,
+        change: int,
+        notes: list[str],
+    ) -> "IntentIndex | None":
+        if self._model_name is None:
+            return None
+        if self._model is None:
+            self._model = load_intent_model(self._model_name)
+        if self._model.digest != vector_model:
+            notes.append(
+                "the index has no vectors of the intent model: only words are searched. Run"
+                " `nexus-tools index run` with the same setting intent_model"
+            )
+            return None
+        if self._intent is None:
+            self._intent = _Intent(self._model)
+        return self._intent.current(connection, change)
+
+
+class _Intent:
+    """The intent index in memory, which follows the changes of tools."""
+
+    def __init__(self, model: "IntentModel") -> None:
+        from nexus_tools.index.search.intent import IntentIndex  # noqa: PLC0415 - an extra
+
+        self._connection: sqlite3.Connection | None = None
+        self._index = IntentIndex(model, self._read)
+        self._change = 0
+
+    def current(self, connection: sqlite3.Connection, change: int) -> "IntentIndex":
+        """Return the index with the vectors of all changes up to a change number."""
+        self._connection = connection
+        if not self._change:
+            self._index.update(queries.read_vectors(connection))
+            self._change = change
+        while self._change < change:
+            texts = read_tool_texts(connection, self._change, _CHANGES_AT_ONCE)
+            tools = [text.tool for text in texts]
+            vectors = queries.read_vectors(connection, tools)
+            self._index.update({tool: vectors.get(tool) for tool in tools})
+            self._change = texts[-1].change if texts else change
+        return self._index
+
+    def _read(self, tools: Sequence[int]) -> Any:
+        assert self._connection is not None
+        return queries.read_vectors(self._connection, tools)
+
+
+def _lag_notes(changes: int) -> list[str]:
+    if changes <= 0:
+        return []
+    return [f"the search does not know the newest changes of tools yet (at most {changes})"]
+
+
+def _offset(after: str | None) -> int:
+    if after is None:
+        return 0
+    if not (after.isascii() and after.isdecimal() and len(after) <= _CURSOR_DIGITS):
+        raise ValidationError(
+            "cursor_invalid",
+            f"{after[:80]!r} is not the position of a page of search results",
+            hint="Pass the `next` of a page with the same query.",
+        )
+    return int(after)
+
+
+def _ordered(
+    connection: sqlite3.Connection, candidates: Sequence[Candidate], query: SearchQuery
+) -> Sequence[Candidate]:
+    """Order candidates by a sort value, or else by experience, relevance, record and price.
+
+    Tools with a good experience of the requesters come first, and those with a bad one last. The
+    record of all requesters multiplies the relevance by a factor between 1 and 2. Therefore, a
+    bought record does not put a tool that hardly fits before all others. Among tools with about the
+    same product, the cheaper tool comes first.
+    """
+    tools = [candidate.tool for candidate in candidates]
+    standings = queries.read_standings(connection, tools, query.requesters)
+    sort_value = None if query.sort is None else _SORT_VALUES[query.sort]
+
+    def key(candidate: Candidate) -> Any:
+        standing = standings[candidate.tool]
+        if sort_value is not None:
+            return sort_value(standing), -candidate.relevance, standing.fqn
+        weight = candidate.relevance * (1 + standing.reputation)
+        return (
+            _experience(standing),
+            -round(weight, 1),
+            standing.price_mist,
+            -weight,
+            standing.fqn,
+        )
+
+    return sorted(candidates, key=key)
+
+
+def _experience(standing: Standing) -> int:
+    """Return -1 for a good experience, 1 for a bad one, and 0 for none."""
+    if standing.settled > standing.faults:
+        return -1
+    return 1 if standing.faults else 0
+
+
+def _result(
+    connection: sqlite3.Connection, tool: int, relevance: float, reason: str, query: SearchQuery
+) -> SearchResult:
+    found = read_tool(connection, tool, query.requesters, query.now_ms)
+    sentences = [reason]
+    if found.mine is not None and found.mine.closed:
+        sentences.append(f"For you, {found.mine.settled} of {found.mine.closed} calls succeeded.")
+    if found.record.closed:
+        share = f"{found.record.settled} of {found.record.closed}"
+        sentences.append(f"For all accounts, {share} calls in 30 days succeeded.")
+    return SearchResult(found, relevance, " ".join(sentences))

@@ -1,0 +1,1 @@
+"""Queries of an index. Each query reads a bounded number of rows."""

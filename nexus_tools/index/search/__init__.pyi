@@ -1,0 +1,11 @@
+from .catch_up import CatchUp as CatchUp
+from .catch_up import VectorUpdate as VectorUpdate
+from .engines import load_intent_model as load_intent_model
+from .engines import open_text_index as open_text_index
+from .ranking import MAX_CANDIDATES as MAX_CANDIDATES
+from .ranking import Candidate as Candidate
+from .ranking import RankedTool as RankedTool
+from .ranking import SearchPage as SearchPage
+from .ranking import ToolSearch as ToolSearch
+from .text_index import Match as Match
+from .text_index import TextIndex as TextIndex

@@ -1,0 +1,108 @@
+"""Search by intent: tools whose text has a similar meaning to a query. The extra `intent`.
+
+The bits of a vector are the signs of its values. In memory, the index has only the bits (32 bytes
+for each tool of a model with 256 dimensions). A search has three steps:
+
+1. Select the tools with the most bits that equal the bits of the query.
+2. Select those tools of the first step whose bits agree with the largest values of the query.
+3. Read the vectors of these tools from the caller, and compare them exactly.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nexus_tools.errors import WrongStateError
+from nexus_tools.index.search.intent_model import IntentModel
+from nexus_tools.index.search.text_index import MAX_RESULTS, Match
+
+_Bits = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
+_Tools = np.ndarray[tuple[int], np.dtype[np.int64]]
+_Values = np.ndarray[tuple[int, int], np.dtype[np.int8]]
+
+ReadVectors = Callable[[Sequence[int]], Mapping[int, bytes]]
+"""A function that returns the stored vectors of tools. Tools without a vector can be absent."""
+
+_MAX_BY_BITS = 5_000
+_MAX_COMPARED = 500
+# For each byte, the signs of its eight bits.
+_SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * np.float32(2) - 1
+
+
+class IntentIndex:
+    """The bits of the vectors of tools, in memory. Several threads can search at the same time."""
+
+    def __init__(self, model: IntentModel, read_vectors: ReadVectors) -> None:
+        """Create an empty index, which `update` fills."""
+        self.model = model
+        self._read_vectors = read_vectors
+        bits: _Bits = np.empty((model.dimensions // 64, 0), np.uint64)
+        # One value, so that a search never sees half of an update.
+        self._content: tuple[_Tools, _Bits] = np.empty(0, np.int64), bits
+
+    def update(self, vectors: Mapping[int, bytes | None]) -> None:
+        """Add or replace the vectors of tools. None removes a tool.
+
+        Raises:
+            WrongStateError: `intent_vectors_outdated` if a vector is from another model.
+        """
+        added = {tool: vector for tool, vector in vectors.items() if vector is not None}
+        values = self._values(added)
+        tools, bits = self._content
+        kept = ~np.isin(tools, np.fromiter(vectors, np.int64, len(vectors)))
+        tools = np.concatenate([tools[kept], np.fromiter(added, np.int64, len(added))])
+        bits = np.concatenate([bits[:, kept], _signs(values)], axis=1)
+        self._content = tools, bits
+
+    def search(self, query: str, limit: int) -> list[Match]:
+        """Return the tools with the most similar meaning, the best first.
+
+        The score is the cosine similarity, from -1 to 1.
+        """
+        limit = max(0, min(limit, MAX_RESULTS))
+        vector = self._values({0: self.model.encode(query)})
+        stored = self._read_vectors(self._preselect(vector)) if vector.any() else {}
+        if not stored:
+            return []
+        tools = sorted(stored)
+        values = self._values({tool: stored[tool] for tool in tools}).astype(np.float32)
+        lengths = np.linalg.norm(values, axis=1) * np.linalg.norm(vector.astype(np.float32))
+        scores = (values @ vector[0].astype(np.float32)) / np.maximum(lengths, 1.0)
+        best = np.argsort(-scores, kind="stable")[:limit]
+        return [Match(tools[position], float(scores[position])) for position in best]
+
+    def _preselect(self, vector: _Values) -> list[int]:
+        """Return the tools whose bits are most similar to the vector of a query."""
+        tools, bits = self._content
+        different = np.bitwise_count(bits ^ _signs(vector)).sum(axis=0, dtype=np.uint16)
+        closest = _smallest(different, _MAX_BY_BITS)
+        octets = np.ascontiguousarray(bits[:, closest].T).view(np.uint8)
+        # The sum of the values, each with the sign of the tool's bit: one look-up for eight values.
+        sums = vector.reshape(-1, 8).astype(np.float32) @ _SIGNS.T
+        agreement = sums[np.arange(octets.shape[1]), octets].sum(axis=1)
+        chosen = closest[_smallest(-agreement, _MAX_COMPARED)]
+        return [int(tool) for tool in tools[chosen]]
+
+    def _values(self, vectors: Mapping[int, bytes]) -> _Values:
+        dimensions = self.model.dimensions
+        if any(len(vector) != dimensions for vector in vectors.values()):
+            raise WrongStateError(
+                "intent_vectors_outdated",
+                f"the stored vectors are from another model: expected {dimensions} bytes each",
+                hint="Run `nexus-tools index rebuild`, or set `intent_model` to the earlier model.",
+            )
+        joined = b"".join(vectors.values())
+        return np.frombuffer(joined, np.int8).reshape(len(vectors), dimensions)
+
+
+def _smallest(values: "np.ndarray[tuple[int], np.dtype[Any]]", count: int) -> _Tools:
+    """Return the positions of the smallest values, in any order."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    return np.argpartition(values, count)[:count]
+
+
+def _signs(values: _Values) -> _Bits:
+    """Return one column of bits for each row of values."""
+    return np.ascontiguousarray(np.packbits(values > 0, axis=1).view(np.uint64).T)

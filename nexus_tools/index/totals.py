@@ -1,0 +1,226 @@
+"""Totals of tools and leaders per day, hour and requester, and the values by which lists sort.
+
+A closing counts for its tool, for its leaders, and for the whole network. Each of them is a
+*subject*. The amount of
+a tool is the price, and that of a leader is the fee.
+
+To count the requesters of a period in constant time, each day and hour counts the requesters whose
+last closing is in it. The requesters of the last 30 days are therefore a sum of 30 numbers.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import Struct
+
+from nexus_tools.index.event_rows import Closing
+from nexus_tools.index.outcomes import (
+    CODES,
+    LEADER_FAULTS,
+    MISSED,
+    OUTCOMES,
+    TOOL_FAULTS,
+    bucket_of,
+    verdict,
+)
+from nexus_tools.index.schema import COUNTS, LAST
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+ALL = 0
+"""The subject for which every closing counts, with the price as the amount."""
+RANKED_DAYS = 30
+"""The number of days, up to the newest event, by which lists sort."""
+_HOURS = 48
+"""The number of hours of which totals are stored."""
+
+_VOLUME = COUNTS.index("volume_mist")
+_LATENCY = _VOLUME + 1
+# With a doubt of 4, a tool or leader needs several requesters before its record counts.
+_DOUBT = 4
+
+_Key = tuple[int, int]
+
+
+def _upsert(table: str, keys: tuple[str, str], values: tuple[str, ...] = ()) -> str:
+    """Return a statement that adds counts to a row, and replaces `values`."""
+    columns = (*keys, *COUNTS, *values)
+    changes = [f"{column} = {column} + excluded.{column}" for column in COUNTS]
+    changes += [f"{column} = excluded.{column}" for column in values]
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - constant names
+        f" ON CONFLICT DO UPDATE SET {', '.join(changes)}"
+    )
+
+
+_ADD_TO_PERIOD = {table: _upsert(table, ("subject", "period")) for table in ("days", "hours")}
+_ADD_TO_PAIR = _upsert("pairs", ("subject", "requester"), ("last_hour", "last_verdict"))
+_MOVE_LAST = {
+    table: f"UPDATE {table} SET {', '.join(f'{column} = {column} + ?' for column in LAST)}"  # noqa: S608 - constant names
+    " WHERE subject = ? AND period = ?"
+    for table in ("days", "hours")
+}
+
+
+class _Share(Struct, frozen=True):
+    """The part of a closing that counts for one tool or leader."""
+
+    subject: int
+    outcome: str
+    verdict: bool | None
+    amount_mist: int
+
+
+class _Pair(Struct):
+    """The counts of new closings of a subject and a requester, and the last closing of both."""
+
+    counts: list[int]
+    last_hour: int
+    last_verdict: bool | None
+
+
+def _shares(closing: Closing) -> Iterator[_Share]:
+    outcome = OUTCOMES[closing.outcome]
+    yield _Share(ALL, outcome, None, closing.price_mist)
+    yield _Share(closing.tool, outcome, verdict(outcome, TOOL_FAULTS), closing.price_mist)
+    if closing.is_open:  # anyone may close it, so it is not evidence about a leader
+        return
+    if closing.leader is not None:
+        judged = verdict(outcome, LEADER_FAULTS)
+        yield _Share(closing.leader, outcome, judged, closing.fee_mist)
+    for leader in (closing.missed, closing.also_missed):
+        if leader is not None:
+            yield _Share(leader, MISSED, verdict(MISSED, LEADER_FAULTS), 0)
+
+
+class Totals:
+    """The tables of totals."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def add(self, closings: Iterable[Closing], previous_ms: int, newest_ms: int) -> None:
+        """Add closings, in order.
+
+        `previous_ms` and `newest_ms` are the times of the newest event before and after.
+        """
+        oldest_hour = newest_ms // HOUR_MS - _HOURS + 1
+        days: dict[_Key, list[int]] = {}
+        hours: dict[_Key, list[int]] = {}
+        pairs: dict[_Key, _Pair] = {}
+        before: dict[_Key, tuple[int, bool | None] | None] = {}
+        seen_ms: dict[int, int] = {}
+        for closing in closings:
+            hour = closing.at_ms // HOUR_MS
+            for share in _shares(closing):
+                pair = self._pair((share.subject, closing.requester), pairs, before, hour)
+                targets = [pair.counts, _counts(days, (share.subject, hour // 24))]
+                if hour >= oldest_hour:
+                    targets.append(_counts(hours, (share.subject, hour)))
+                for counts in targets:
+                    _count(counts, closing, share)
+                pair.last_hour = hour
+                if share.verdict is not None:
+                    pair.last_verdict = share.verdict
+                seen_ms[share.subject] = closing.at_ms
+        self._write("days", days)
+        self._write("hours", hours)
+        self._write_pairs(pairs, before, oldest_hour)
+        self._connection.execute("DELETE FROM hours WHERE period < ?", (oldest_hour,))
+        self._rank(seen_ms, previous_ms // DAY_MS, newest_ms // DAY_MS)
+
+    def _pair(
+        self,
+        key: _Key,
+        pairs: dict[_Key, _Pair],
+        before: dict[_Key, tuple[int, bool | None] | None],
+        hour: int,
+    ) -> _Pair:
+        pair = pairs.get(key)
+        if pair is None:
+            row = self._connection.execute(
+                "SELECT last_hour, last_verdict FROM pairs WHERE subject = ? AND requester = ?", key
+            ).fetchone()
+            before[key] = row
+            pair = pairs[key] = _Pair([0] * len(COUNTS), hour, row[1] if row else None)
+        return pair
+
+    def _write(self, table: str, totals: Mapping[_Key, list[int]]) -> None:
+        rows = [(*key, *counts) for key, counts in totals.items()]
+        self._connection.executemany(_ADD_TO_PERIOD[table], rows)
+
+    def _write_pairs(
+        self,
+        pairs: Mapping[_Key, _Pair],
+        before: Mapping[_Key, tuple[int, bool | None] | None],
+        oldest_hour: int,
+    ) -> None:
+        self._connection.executemany(
+            _ADD_TO_PAIR,
+            [
+                (*key, *pair.counts, pair.last_hour, pair.last_verdict)
+                for key, pair in pairs.items()
+            ],
+        )
+        moves: dict[tuple[str, int, int], list[int]] = {}
+        for key, pair in pairs.items():
+            old = before[key]
+            changes = [(pair.last_hour, pair.last_verdict, 1)]
+            if old is not None:
+                changes.append((*old, -1))
+            for hour, judged, step in changes:
+                places = [("days", key[0], hour // 24)]
+                if hour >= oldest_hour:
+                    places.append(("hours", key[0], hour))
+                for place in places:
+                    move = moves.setdefault(place, [0, 0, 0])
+                    move[0] += step
+                    if judged is not None:
+                        move[1 if judged else 2] += step
+        for (table, subject, period), move in moves.items():
+            if any(move):
+                self._connection.execute(_MOVE_LAST[table], (*move, subject, period))
+
+    # --- The values by which lists sort
+
+    def _rank(self, seen_ms: Mapping[int, int], previous_day: int, newest_day: int) -> None:
+        """Update the sort values of subjects with new closings, or whose old days expire."""
+        subjects = dict(seen_ms)
+        if newest_day > previous_day:
+            for (subject,) in self._connection.execute(
+                "SELECT DISTINCT subject FROM days WHERE period > ? AND period <= ?",
+                (previous_day - RANKED_DAYS, newest_day - RANKED_DAYS),
+            ):
+                subjects.setdefault(subject, 0)
+        for subject, at_ms in subjects.items():
+            good, bad, volume_mist = self._connection.execute(
+                "SELECT total(last_good), total(last_bad), coalesce(sum(volume_mist), 0) FROM days"
+                " WHERE subject = ? AND period > ?",
+                (subject, newest_day - RANKED_DAYS),
+            ).fetchone()
+            values = (smoothed_share(good, bad), volume_mist, at_ms, subject)
+            for table in ("tools", "leaders"):
+                self._connection.execute(
+                    f"UPDATE {table} SET reputation = ?, volume_mist = ?,"  # noqa: S608 - constant names
+                    " last_seen_ms = max(last_seen_ms, ?) WHERE id = ?",
+                    values,
+                )
+
+
+def _counts(totals: dict[_Key, list[int]], key: _Key) -> list[int]:
+    counts = totals.get(key)
+    if counts is None:
+        counts = totals[key] = [0] * len(COUNTS)
+    return counts
+
+
+def _count(counts: list[int], closing: Closing, share: _Share) -> None:
+    counts[CODES[share.outcome]] += 1
+    counts[_VOLUME] += share.amount_mist
+    if share.outcome != MISSED and closing.latency_ms is not None:
+        counts[_LATENCY + bucket_of(closing.latency_ms)] += 1
+
+
+def smoothed_share(good: float, bad: float) -> float:
+    """Return the share of good requesters between 0 and 1, which is ½ without any requester."""
+    return (good + _DOUBT) / (good + bad + 2 * _DOUBT)
