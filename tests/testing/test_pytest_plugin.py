@@ -18,7 +18,7 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "testing"
 NAME = "nexus_tools"
-PLUGIN = "nexus_tools.testing"
+PLUGIN = "nexus_tools.testing.plugin"
 
 BOB = """
 from nexus_tools.sui.types.address import Address
@@ -56,7 +56,7 @@ def test_pytest_finds_the_plugin_when_nexus_tools_is_installed():
 
 def test_plugin_imports_nothing_of_the_network_until_it_is_used():
     program = (
-        "import pytest, sys; before = set(sys.modules); import nexus_tools.testing;"
+        "import pytest, sys; before = set(sys.modules); import nexus_tools.testing.plugin;"
         "print(*sorted(set(sys.modules) - before))"
     )
     done = subprocess.run(
@@ -73,8 +73,17 @@ def test_plugin_imports_nothing_of_the_network_until_it_is_used():
         "nexus_tools.sui.support.units",
         "nexus_tools.testing",
         "nexus_tools.testing.fixtures",
+        "nexus_tools.testing.plugin",
         "nexus_tools.testing.session",
     ]
+
+
+def test_command_tool_validate_does_not_need_pytest():
+    program = "import nexus_tools.testing.move_project, sys; print('pytest' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.long
