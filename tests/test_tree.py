@@ -178,7 +178,6 @@ READERS_OF_THE_HISTORY = {
     "leader/executions/execution_reader.py": "a new journal reads the executions of 120 days once",
     "leader/schedules/schedule_search.py": "a new journal reads the events of schedules once",
     "mcp_server/catalogue/workflow_catalogue.py": "the first list reads all publications",
-    "registry/leaders/records.py": "records of leaders are read from all closings",
 }
 
 
