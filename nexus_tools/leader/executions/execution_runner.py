@@ -58,11 +58,15 @@ _MAX_CONCURRENT = 8
 
 @dataclass(slots=True, eq=False)
 class ActiveExecution:
-    """An execution that names this leader. `due` maps each pending step to its due time."""
+    """An execution that names this leader. `due` maps each pending step to its due time.
+
+    `replanned` contains the steps that were planned since the last run of due steps began.
+    """
 
     id: Address
     place: int = 0
     due: dict[PendingStep, int] = field(default_factory=dict)
+    replanned: set[PendingStep] = field(default_factory=set)
     is_short: bool = False
     setbacks: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -77,6 +81,7 @@ class ActiveExecution:
         if not isinstance(step, FullRescan):  # a read costs no gas, so it needs no delay
             at_ms += self.delay_ms
         self.due[step] = min(at_ms, self.due.get(step, at_ms))
+        self.replanned.add(step)
         self.changed.set()
 
     def drop(self, step: PendingStep) -> None:
@@ -343,6 +348,7 @@ class ExecutionRunner:
         self, execution: ActiveExecution, due: Mapping[PendingStep, int]
     ) -> bool:
         """Run the due steps. Return False if the execution has ended or names other leaders."""
+        execution.replanned.clear()
         try:
             result = await self._steps.run_due(execution.id, list(due))
         except UnreachableError:
@@ -360,24 +366,15 @@ class ExecutionRunner:
         if result.place is not None:
             execution.place = result.place
         execution.is_short = execution.is_short or result.is_short
-        self._update_due(execution, due, result.remaining)
+        for step in due.keys() - execution.replanned:  # an event may have planned a step again
+            execution.drop(step)
+        for step, at_ms in result.remaining.items():
+            execution.plan(step, at_ms)
         if result.is_refused:
             self._retry_later(execution, result.remaining)
         else:
             execution.setbacks = 0
         return True
-
-    def _update_due(
-        self,
-        execution: ActiveExecution,
-        due: Mapping[PendingStep, int],
-        left: Mapping[PendingStep, int],
-    ) -> None:
-        for step, at_ms in due.items():
-            if execution.due.get(step) == at_ms:  # else an event has planned the step again
-                execution.drop(step)
-        for step, at_ms in left.items():
-            execution.plan(step, at_ms)
 
     def _retry_later(self, execution: ActiveExecution, steps: Iterable[PendingStep]) -> None:
         """Plan steps again with back-off, because untrusted input may make the steps fail."""
