@@ -5,7 +5,6 @@ whose name ends in `.lock`. SQLite uses write-ahead logging, so readers see only
 """
 
 import fcntl
-import json
 import os
 import secrets
 import sqlite3
@@ -14,11 +13,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from nexus_tools.contracts import Deployment
 from nexus_tools.errors import NexusError, NotFoundError, ValidationError, WrongStateError
-from nexus_tools.index.schema import APPLICATION_ID, DESCRIPTIONS, FORMAT, SCHEMA
+from nexus_tools.index.metadata import describe_file
+from nexus_tools.index.schema import APPLICATION_ID, FORMAT, SCHEMA
 from nexus_tools.settings.directories import data_directory
 from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.types.address import Address
@@ -263,10 +264,9 @@ def _create(path: Path, identity: IndexIdentity, oldest: int) -> None:
 
 def _write_metadata(path: Path, identity: IndexIdentity) -> None:
     """Write the descriptions of the tables for `datasette INDEX --metadata FILE`."""
-    tables = {table: {"description": text} for table, text in DESCRIPTIONS.items()}
-    about = f"Tools, invocations and workflows of the package {identity.package}."
-    document = {"databases": {path.stem: {"description": about, "tables": tables}}}
-    path.with_name(f"{path.stem}.metadata.json").write_text(json.dumps(document, indent=2) + "\n")
+    document = msgspec.json.encode(describe_file(path, identity.package))
+    file = path.with_name(f"{path.stem}.metadata.json")
+    file.write_bytes(msgspec.json.format(document) + b"\n")
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:

@@ -49,6 +49,8 @@ from .own_process import child_command as child_command
 from .serving import ServerOptions as ServerOptions
 from .serving import server_options as server_options
 from .session import Session as Session
+from .stopping import closable_stdin as closable_stdin
+from .stopping import until_stopped as until_stopped
 from .transaction_report import confirm_and_execute as confirm_and_execute
 from .transaction_report import confirmation_prompt as confirmation_prompt
 from .transaction_report import report as report

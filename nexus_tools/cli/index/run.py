@@ -39,7 +39,7 @@ async def command(session: Session, *, once: bool, intent_model: str | None) -> 
     A damaged file is replaced by a new index. Ctrl-C or SIGTERM completes the current batch and
     exits with code 0. With `--json`, the command prints the status when the index is current.
     """
-    from nexus_tools.cli.mcp.stopping import until_stopped
+    from nexus_tools.cli.framework import until_stopped
 
     async with session.nexus(signing=False, keeps_running=not once) as nexus:
         await until_stopped(_index(session, nexus, intent_model, once=once))

@@ -66,7 +66,7 @@ async def command(session: Session, **options: Any) -> None:
     invalid. Exit code 3: the index does not exist. Exit code 4: with --run, another process writes
     the index.
     """
-    from nexus_tools.cli.mcp.stopping import until_stopped
+    from nexus_tools.cli.framework import until_stopped
     from nexus_tools.errors import UsageError
     from nexus_tools.sui.support.logs import log_to_stderr
 

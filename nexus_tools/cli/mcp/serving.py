@@ -7,9 +7,16 @@ from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools import __version__
-from nexus_tools.cli.framework import Session, ToolSelection, find_leaders, network_policy, plain
+from nexus_tools.cli.framework import (
+    Session,
+    ToolSelection,
+    closable_stdin,
+    find_leaders,
+    network_policy,
+    plain,
+    until_stopped,
+)
 from nexus_tools.cli.mcp.origins import registry_origins
-from nexus_tools.cli.mcp.stopping import closable_stdin, until_stopped
 from nexus_tools.contracts import ToolState
 from nexus_tools.errors import UnreachableError, UsageError
 from nexus_tools.http.embedded_server import parse_host_and_port

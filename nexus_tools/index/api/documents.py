@@ -65,25 +65,6 @@ class Stats(msgspec.Struct, frozen=True):
     complete_since: int
 
 
-class TableDescription(msgspec.Struct, frozen=True):
-    """The description of a table."""
-
-    description: str
-
-
-class DatabaseDescription(msgspec.Struct, frozen=True):
-    """The description of an index file and its tables."""
-
-    description: str
-    tables: dict[str, TableDescription]
-
-
-class DatasetteMetadata(msgspec.Struct, frozen=True):
-    """The metadata of an index file for `datasette FILE --metadata`."""
-
-    databases: dict[str, DatabaseDescription]
-
-
 # --- Events of the stream
 
 

@@ -9,17 +9,15 @@ import msgspec
 from nexus_tools.index.api import parameters as p
 from nexus_tools.index.api.cursors import CursorCodec
 from nexus_tools.index.api.documents import (
-    DatabaseDescription,
-    DatasetteMetadata,
     Item,
     ListedTool,
     Page,
     Stats,
-    TableDescription,
     ToolPage,
 )
 from nexus_tools.index.api.problems import ProblemError, parameter_invalid
 from nexus_tools.index.api.source import IndexSource, IndexState
+from nexus_tools.index.metadata import DatasetteMetadata, describe_file
 from nexus_tools.index.queries.records import (
     IndexedExecution,
     IndexedInvocation,
@@ -33,7 +31,6 @@ from nexus_tools.index.queries.records import (
     ToolDetail,
 )
 from nexus_tools.index.queries.tools import IndexedToolFilter, ToolSort
-from nexus_tools.index.schema import DESCRIPTIONS
 from nexus_tools.sui.types.address import Address
 
 T = TypeVar("T")
@@ -201,10 +198,7 @@ def _status(query: Query, _: p.Parameters) -> IndexStatus:
 
 
 def _metadata(query: Query, _: p.Parameters) -> DatasetteMetadata:
-    source = query.source
-    about = f"Tools, invocations and workflows of the package {source.identity.package}."
-    tables = {table: TableDescription(text) for table, text in DESCRIPTIONS.items()}
-    return DatasetteMetadata({source.path.stem: DatabaseDescription(about, tables)})
+    return describe_file(query.source.path, query.source.identity.package)
 
 
 def _page(query: Query, cursors: CursorCodec, page: IndexPage[T]) -> Page[T]:
