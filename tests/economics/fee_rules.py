@@ -12,7 +12,7 @@ BYTE_MIST, INPUT_BYTE_MIST = 7_600, 100
 MAX_PORTS_BYTES = 65_536
 MAX_READ_BYTES = 3 * MAX_PORTS_BYTES
 CLOSING_UNITS, CLOSING_MIST, MARGIN_MIST = 1_000, 520_000, 2_000_000
-STEP_UNITS, RECORD_BYTES = 1_050, 1_500
+STEP_UNITS, RECORD_BYTES = 1_060, 1_500
 """The gas units of the steps after a closing, and the bytes that `advance` rewrites."""
 READ_UNITS, REWRITE_UNITS, COVERED_BYTES = 40, 25, 1_000
 """Gas units for 1 000 bytes that are read or rewritten, and the bytes that other fees cover."""

@@ -96,8 +96,8 @@ def exact(execution):
 
 
 def step_mist(command):
-    """Return the fee of `advance`: 1 050 gas units, and 1 500 bytes of records."""
-    return 1_200_000 if command.command == "advance" else 0
+    """Return the fee of `advance`: 1 060 gas units, and 1 500 bytes of records."""
+    return 1_210_000 if command.command == "advance" else 0
 
 
 def is_effort(paid_mist):

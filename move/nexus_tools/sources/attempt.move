@@ -18,7 +18,7 @@ use nexus_tools::settlement::Settlement;
 /// region.
 const RECORD_BYTES: u64 = 1_500;
 /// The gas units of `advance` and of the next request, excluding the gas units of the closing.
-const STEP_GAS_UNITS: u64 = 1_050;
+const STEP_GAS_UNITS: u64 = 1_060;
 /// The maximum bytes that a leader reads, as a multiple of `max_ports_bytes`. Each value is read
 /// twice: where it is stored, and where the inputs are assembled. The assembly of the inputs counts
 /// as a third reading.

@@ -94,9 +94,9 @@ fun fees_cover_the_closing_and_the_next_step() {
         let (settle_mist, fail_mist) = attempt::fees_mist(leaders.settings(), ctx);
         assert_eq!(fail_mist, 1_520_000);
         assert_eq!(settle_mist, 2_520_000);
-        // The fee covers 1 050 gas units for the next step, and 150 000 MIST for the 1 500 bytes of
+        // The fee covers 1 060 gas units for the next step, and 150 000 MIST for the 1 500 bytes of
         // the records.
-        assert_eq!(attempt::step_fee_mist(leaders.settings(), ctx), 1_200_000);
+        assert_eq!(attempt::step_fee_mist(leaders.settings(), ctx), 1_210_000);
         assert_eq!(attempt::record_bytes(), 1_500);
         assert_eq!(leaders.settings().fee_per_input_byte_mist(), 100);
     });

@@ -39,6 +39,13 @@ const MAX_PAGE_BYTES: u64 = 65_536;
 /// The gas units for reading the largest page and a workflow of about 300 bytes, minus the 30 units
 /// that fees cover. The page costs 196 608 thousandths of a gas unit.
 const UNITS: u64 = 169;
+/// The payment for `advance`, which is 1 060 gas units and 150 000 MIST.
+const STEP_MIST: u64 = 1_060_000 + 150_000;
+/// The payment for an attempt, which is the price, the fee for settling, the payment for `advance`,
+/// and the storage of 100 bytes of an outcome.
+const ATTEMPT_MIST: u64 = 5_000_000 + 2_520_000 + STEP_MIST + 100 * 7_600;
+/// The effort of a request, which is 150 units.
+const REQUEST_EFFORT_MIST: u64 = 150 * 350;
 
 // === Sizes ===
 
@@ -117,8 +124,7 @@ fun read_units_count_each_page_beyond_the_fees() {
 
 // === Payments ===
 
-/// A request has 150 units of effort and stores 469 bytes. A call of `advance` does not store
-/// bytes. The step of `advance` costs 1 000 gas units and 150 000 MIST.
+/// A call of `advance` does not store bytes.
 #[test]
 fun request_and_advance_pay_for_reading_the_page() {
     let mut stage = large();
@@ -128,22 +134,26 @@ fun request_and_advance_pay_for_reading_the_page() {
         assert_eq!(consent::request_read_mist(dag, tool, 0, ctx), UNITS * 1_000);
         let before_mist = execution.funds_mist();
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
-        assert_paid_at_most(LEE, 3_616_900 + UNITS * 1_000);
-        // The request also prepays the attempt, which costs 9 480 000 MIST.
-        assert_eq!(before_mist - execution.funds_mist(), 13_096_900 + UNITS * 1_000);
+        // The invocation has 469 bytes.
+        let paid_mist = 469 * 7_600 + REQUEST_EFFORT_MIST + UNITS * 1_000;
+        assert_paid_at_most(LEE, paid_mist);
+        // The request also prepays the attempt.
+        assert_eq!(before_mist - execution.funds_mist(), ATTEMPT_MIST + paid_mist);
     });
     stage.settle(b"ok", port(b"out", b"1"));
     stage.closed_tx!(LEE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
-        assert_paid_at_most(LEE, 1_200_000 + UNITS * 1_000);
+        assert_paid_at_most(LEE, STEP_MIST + UNITS * 1_000);
     });
     stage.end();
 }
 
+/// The funds also cover 316 bytes of a record, and 1 600 bytes of an invocation.
 #[test]
 fun request_requires_funds_for_reading() {
     let mut stage = large();
-    let id = stage.start_with(terms().with_funds(24_094_100 + UNITS * 1_000 - 1));
+    let request_mist = ATTEMPT_MIST + 1_916 * 7_600 + REQUEST_EFFORT_MIST;
+    let id = stage.start_with(terms().with_funds(request_mist + UNITS * 1_000 - 1));
     assert!(!stage.request(LEE, id));
     stage.refill(id, 1);
     assert!(stage.request(LEE, id));

@@ -2,9 +2,9 @@
 ///
 /// Storing a byte costs 7 600 MIST. The record of a run has 316 bytes. The invocation of a run has
 /// 469 bytes if it has one leader and an empty path. Each number of a path adds 4 bytes. An attempt
-/// costs 9 480 000 MIST. This amount is the sum of the price of 5 000 000 MIST, 3 720 000 MIST for
+/// costs 9 490 000 MIST. This amount is the sum of the price of 5 000 000 MIST, 3 730 000 MIST for
 /// settling and `advance`, and the storage of 100 bytes of an outcome. Failing and `advance` cost
-/// 2 720 000 MIST. Each unit of effort costs 350 MIST. A request has 150 units of effort.
+/// 2 730 000 MIST. Each unit of effort costs 350 MIST. A request has 150 units of effort.
 #[test_only]
 module nexus_workflows::execution_money_tests;
 
@@ -43,26 +43,51 @@ const LEE: address = @0x1;
 
 const FUNDS_MIST: u64 = 100_000_000;
 const PRICE_MIST: u64 = 5_000_000;
+const BYTE_MIST: u64 = 7_600;
+const EFFORT_MIST: u64 = 350;
 
+/// The payment for `advance`, which is 1 060 gas units and 100 MIST for each of 1 500 bytes of
+/// records.
+const STEP_MIST: u64 = 1_060_000 + 150_000;
+/// The payment for an attempt.
+const ATTEMPT_MIST: u64 = PRICE_MIST + 2_520_000 + STEP_MIST + 100 * BYTE_MIST;
 /// The payment for requesting an invocation, which is the storage of 469 bytes and the effort.
-const INVOCATION_MIST: u64 = 3_616_900;
+const INVOCATION_MIST: u64 = 469 * BYTE_MIST + 150 * EFFORT_MIST;
 /// The funds that a request requires. The funds cover an attempt, 316 bytes of a record,
 /// 1 600 bytes of an invocation, and the effort.
-const REQUEST_MIST: u64 = 24_094_100;
+const REQUEST_MIST: u64 = ATTEMPT_MIST + 1_916 * BYTE_MIST + 150 * EFFORT_MIST;
 /// The funds that the request of an iteration requires. The record of an iteration has a path with
 /// one number.
-const ITERATION_MIST: u64 = 24_124_500;
+const ITERATION_MIST: u64 = REQUEST_MIST + 4 * BYTE_MIST;
 /// The payment for a refusal, which is the fee of 1 670 000 MIST, the storage of 14 bytes of
 /// `price_too_high`, and the effort.
-const REFUSAL_MIST: u64 = 1_828_900;
+const REFUSAL_MIST: u64 = 1_670_000 + 14 * BYTE_MIST + 150 * EFFORT_MIST;
 /// The cost of a request, which is the payment for an attempt and for its invocation.
-const REQUESTED_MIST: u64 = 13_096_900;
-/// The payment for `advance`, which is 1 050 gas units and 100 MIST for each of 1 500 bytes of
-/// records.
-const STEP_MIST: u64 = 1_200_000;
-/// The cost of splitting a list of four elements. The cost is a request and the region, minus the
-/// refund for the unused bytes of the outcome.
-const SPLIT_MIST: u64 = 15_061_100;
+const REQUESTED_MIST: u64 = ATTEMPT_MIST + INVOCATION_MIST;
+/// The cost of opening a region. The value in the region has 312 bytes, and the cursor has
+/// 12 bytes. The step has 292 units of effort: 97 for the edge, 44 for the value that the region
+/// needs, 124 for opening, and 27 for the vertex that starts.
+const REGION_MIST: u64 = 324 * BYTE_MIST + 292 * EFFORT_MIST;
+/// The cost of splitting a list of four elements. The list and its variant have 21 bytes, so the
+/// payment for 79 of 100 bytes is refunded.
+const SPLIT_MIST: u64 = REQUESTED_MIST - 79 * BYTE_MIST + REGION_MIST;
+/// The payment for requesting an iteration, which has 320 bytes of a record and 473 bytes of an
+/// invocation.
+const ITERATION_PAYMENT_MIST: u64 = 793 * BYTE_MIST + 150 * EFFORT_MIST;
+
+/// The cost of a request for an outcome of at most 200 bytes.
+const LONG_REQUESTED_MIST: u64 = REQUESTED_MIST + 100 * BYTE_MIST;
+/// The funds that `advance` requires for four edges, in addition to its own payment. Each edge can
+/// write at most 357 bytes, and has at least 95 units of effort. A missing port would add 12 bytes.
+const FAN_MIST: u64 = (4 * 357 + 12) * BYTE_MIST + 4 * 95 * EFFORT_MIST;
+/// The payment for four edges, which write 325 bytes each and have 102 units of effort each.
+const FAN_PAYMENT_MIST: u64 = 4 * 325 * BYTE_MIST + 4 * 102 * EFFORT_MIST;
+/// The funds that `gather` requires for four lists. Each list can write at most 357 bytes, and has
+/// at least 95 units of effort.
+const GATHER_MIST: u64 = 4 * 357 * BYTE_MIST + 4 * 95 * EFFORT_MIST;
+/// The payment for four lists that are delivered to one run. The record of the run has 316 bytes
+/// plus 9 bytes for each list. The step has 340 units of effort.
+const GATHER_PAYMENT_MIST: u64 = (316 + 4 * 9) * BYTE_MIST + 340 * EFFORT_MIST;
 
 // === Deliveries to one run ===
 
@@ -78,24 +103,25 @@ fun owner_pays_for_storage_and_answer_and_receives_the_rest() {
         assert_paid_at_most(BOB, 0);
     });
     let invocation = stage.last_invocation();
-    assert_eq!(invocation.payment_mist(), 9_480_000);
+    assert_eq!(invocation.payment_mist(), ATTEMPT_MIST);
     test_scenario::return_shared(invocation);
-    // The 2 bytes of the variant and the 11 bytes of the ports cost 98 800 MIST. So 661 200 of the
-    // 760 000 MIST for the outcome remain.
+    // The variant has 2 bytes and the ports have 11 bytes. So the payment for 87 of 100 bytes is
+    // refunded.
+    let refund_mist = FUNDS_MIST - REQUESTED_MIST + 87 * BYTE_MIST;
     stage.settle(b"ok", port(b"result", b"3"));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
         assert_eq!(invocation.payment_mist(), 0);
         assert_eq!(execution.funds_mist(), 0);
         assert_paid_at_most(EVE, STEP_MIST);
-        assert_paid_at_most(BOB, 87_564_300);
+        assert_paid_at_most(BOB, refund_mist);
         let ended = vector[
             field(id),
             field(object::id(dag)),
             field(BOB),
             field(b"completed"),
             field(1u64),
-            field(87_564_300u64),
+            field(refund_mist),
             field(1_000_000u64),
         ].flatten();
         assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);
@@ -201,38 +227,39 @@ fun second_attempt_costs_the_same_without_a_new_record() {
     assert!(stage.request(LEE, id));
     stage.fail();
     assert!(stage.advance(EVE, id));
-    // The refund was 9 480 000 MIST minus the failure fee of 1 520 000 and the payment of
-    // 1 200 000.
-    assert_eq!(stage.funds_mist(id), 93_663_100);
+    // The payment for the attempt was refunded, except the fee for failing and the payment for
+    // `advance`.
+    let left_mist = FUNDS_MIST - INVOCATION_MIST - 1_520_000 - STEP_MIST;
+    assert_eq!(stage.funds_mist(id), left_mist);
     stage.runner().advance(5_000);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
-        assert_eq!(execution.funds_mist(), 93_663_100 - 9_480_000 - INVOCATION_MIST);
+        assert_eq!(execution.funds_mist(), left_mist - REQUESTED_MIST);
         assert_paid_at_most(LEE, INVOCATION_MIST);
     });
     let invocation = stage.last_invocation();
     assert_eq!(invocation.attempt().destroy_some().number(), 2);
-    assert_eq!(invocation.payment_mist(), 9_480_000);
+    assert_eq!(invocation.payment_mist(), ATTEMPT_MIST);
     test_scenario::return_shared(invocation);
     stage.end();
 }
 
 // === Effects of an outcome ===
 
-/// Each of the four edges can write at most 357 bytes, and writes 325 bytes. A missing port would
-/// add 12 bytes. Each edge has at least 95 units of effort, and has 102 units in this test. The
-/// answer has the maximum size of 200 bytes, so only the payment for `advance` is refunded.
+/// Each of the four edges writes 325 bytes and has 102 units of effort. The answer has the maximum
+/// size of 200 bytes, so only the payment for `advance` is refunded.
 #[test]
 fun advance_pays_for_its_effects() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.start_execution(terms().with_outcome_bytes(200).with_funds(24_933_900));
+    let funds_mist = LONG_REQUESTED_MIST + FAN_MIST;
+    let id = stage.start_execution(terms().with_outcome_bytes(200).with_funds(funds_mist));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
-        assert_eq!(execution.funds_mist(), 11_077_000 - 9_880_000 - 142_800);
-        assert_paid_at_most(EVE, STEP_MIST + 9_880_000 + 142_800);
+        assert_eq!(execution.funds_mist(), FAN_MIST - FAN_PAYMENT_MIST);
+        assert_paid_at_most(EVE, STEP_MIST + FAN_PAYMENT_MIST);
     });
     stage.end();
 }
@@ -275,21 +302,23 @@ fun check_rejects_a_region_step_above_the_effort_limit() {
 fun advance_waits_until_the_funds_cover_its_effects() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.start_execution(terms().with_outcome_bytes(200).with_funds(24_933_899));
+    let funds_mist = LONG_REQUESTED_MIST + FAN_MIST - 1;
+    let id = stage.start_execution(terms().with_outcome_bytes(200).with_funds(funds_mist));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(!execution.advance(dag, invocation, clock, ctx));
-        let short = vector[field(id), field(BOB), field(12_277_000u64), field(12_276_999u64)];
+        let needed_mist = STEP_MIST + FAN_MIST;
+        let short = vector[field(id), field(BOB), field(needed_mist), field(needed_mist - 1)];
         assert_eq!(event_bytes<execution::ExecutionUnderfunded>(), short.flatten());
         // The unspent payment was not withdrawn from the invocation.
         assert_eq!(invocation.payment_mist(), STEP_MIST);
-        assert_eq!(execution.funds_mist(), 11_076_999);
+        assert_eq!(execution.funds_mist(), FAN_MIST - 1);
         assert_paid_at_most(EVE, 0);
     });
     stage.refill(id, 1);
     assert!(stage.advance(EVE, id));
-    assert_eq!(stage.funds_mist(id), 11_077_000 - 9_880_000 - 142_800);
+    assert_eq!(stage.funds_mist(id), FAN_MIST - FAN_PAYMENT_MIST);
     stage.end();
 }
 
@@ -310,9 +339,9 @@ fun cancel_refunds_all_funds_that_are_not_in_flight() {
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
         assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 0);
-        // The answer has 10 of the maximum 100 bytes, so 684 000 MIST of the payment remain.
+        // The answer has 10 of the maximum 100 bytes.
         assert_paid_at_most(EVE, STEP_MIST);
-        assert_paid_at_most(BOB, 684_000);
+        assert_paid_at_most(BOB, 90 * BYTE_MIST);
     });
     stage.assert_ended(id);
     stage.end();
@@ -320,18 +349,14 @@ fun cancel_refunds_all_funds_that_are_not_in_flight() {
 
 // === Iterations ===
 
-/// A list of four elements and its variant have 21 bytes, so 600 400 MIST are refunded. The value
-/// in the region has 312 bytes and the cursor has 12 bytes, which cost 2 462 400 MIST. The step
-/// also costs 290 units of effort.
 #[test]
 fun request_iterations_requests_two_of_four_when_funds_cover_two() {
     let mut stage = schedule_runner::start();
     let id = stage.split_in(4, SPLIT_MIST + 2 * ITERATION_MIST);
     assert_eq!(stage.funds_mist(id), 2 * ITERATION_MIST);
     assert_eq!(stage.request_iterations(id, 32), 2);
-    // Each iteration stores 320 bytes of a record and 473 bytes of an invocation, and costs the
-    // effort of a request.
-    assert_eq!(stage.funds_mist(id), 2 * (ITERATION_MIST - 9_480_000 - 6_079_300));
+    let left_mist = ITERATION_MIST - ATTEMPT_MIST - ITERATION_PAYMENT_MIST;
+    assert_eq!(stage.funds_mist(id), 2 * left_mist);
     stage.end();
 }
 
@@ -381,7 +406,7 @@ fun request_iterations_requests_one_when_funds_cover_one() {
         let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
         assert_eq!(n, 1);
         assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 0);
-        assert_paid_at_most(LEE, 6_079_300);
+        assert_paid_at_most(LEE, ITERATION_PAYMENT_MIST);
     });
     stage.end();
 }
@@ -426,17 +451,14 @@ fun request_iterations_requests_at_most_32() {
 
 // === Gathering ===
 
-/// Each of the four lists can write at most 357 bytes (10 852 800 MIST in total), and has at least
-/// 95 units of effort. All lists are delivered to one run, whose record has 316 bytes plus 9 bytes
-/// for each list. The step has 340 units of effort.
 #[test]
 fun gather_pays_for_its_effects() {
     let mut stage = schedule_runner::start();
-    let id = stage.finish_region_with(10_985_800);
+    let id = stage.finish_region_with(GATHER_MIST);
     stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
         assert!(execution.gather(dag, 0, vector[], clock, ctx));
-        assert_eq!(execution.funds_mist(), 10_985_800 - 2_675_200 - 119_000);
-        assert_paid_at_most(EVE, 2_675_200 + 119_000);
+        assert_eq!(execution.funds_mist(), GATHER_MIST - GATHER_PAYMENT_MIST);
+        assert_paid_at_most(EVE, GATHER_PAYMENT_MIST);
     });
     stage.end();
 }
@@ -444,18 +466,18 @@ fun gather_pays_for_its_effects() {
 #[test]
 fun gather_waits_until_the_funds_cover_its_effects() {
     let mut stage = schedule_runner::start();
-    let id = stage.finish_region_with(10_985_799);
+    let id = stage.finish_region_with(GATHER_MIST - 1);
     stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
         assert!(!execution.gather(dag, 0, vector[], clock, ctx));
-        let short = vector[field(id), field(BOB), field(10_985_800u64), field(10_985_799u64)];
+        let short = vector[field(id), field(BOB), field(GATHER_MIST), field(GATHER_MIST - 1)];
         assert_eq!(event_bytes<execution::ExecutionUnderfunded>(), short.flatten());
         assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
-        assert_eq!(execution.funds_mist(), 10_985_799);
+        assert_eq!(execution.funds_mist(), GATHER_MIST - 1);
         assert_paid_at_most(EVE, 0);
     });
     stage.refill(id, 1);
     assert!(stage.gather(id));
-    assert_eq!(stage.funds_mist(id), 10_985_800 - 2_675_200 - 119_000);
+    assert_eq!(stage.funds_mist(id), GATHER_MIST - GATHER_PAYMENT_MIST);
     stage.end();
 }
 
@@ -506,11 +528,12 @@ fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
 
 /// Return an execution whose only iteration is closed without a value, and its remaining funds.
 ///
-/// A list of one element and its variant have 12 bytes, so 668 800 MIST are refunded. The region
-/// costs 2 563 900 MIST, and an iteration costs 15 559 300 MIST. The outcome of the iteration has
-/// 100 bytes.
+/// A list of one element and its variant have 12 bytes, so the payment for 88 of 100 bytes is
+/// refunded. The outcome of the iteration has 100 bytes.
 fun finish_region_with(stage: &mut Stage, funds_mist: u64): ID {
-    let id = stage.split_in(1, 30_552_000 + funds_mist);
+    let split_mist = REQUESTED_MIST - 88 * BYTE_MIST + REGION_MIST;
+    let iteration_mist = ATTEMPT_MIST + ITERATION_PAYMENT_MIST;
+    let id = stage.split_in(1, split_mist + iteration_mist + funds_mist);
     assert_eq!(stage.request_iterations(id, 1), 1);
     stage.settle(b"none", port(b"out", vector::tabulate!(89, |_| 0x31)));
     assert!(stage.advance(LEE, id));

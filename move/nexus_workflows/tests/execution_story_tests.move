@@ -42,6 +42,8 @@ const START_MS: u64 = 1_000_000;
 const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 100_000_000;
 const PRICE_MIST: u64 = 5_000_000;
+/// The payment for `advance`, which is 1 060 gas units and 150 000 MIST.
+const STEP_MIST: u64 = 1_060_000 + 150_000;
 
 const SPLIT: u16 = 0;
 const EACH: u16 = 1;
@@ -128,7 +130,7 @@ fun list_is_split_and_gathered_with_an_event_for_each_step() {
             field(BOB),
             field(b"completed_with_failures"),
             field(4u64),
-            field(before_mist - 1_200_000),
+            field(before_mist - STEP_MIST),
             field(START_MS + 7_000),
         ].flatten();
         assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);
@@ -278,8 +280,8 @@ fun advance_expires_an_attempt_after_its_window() {
             field(b"terminated"),
             field(1u64),
             // The refund is the total funds minus the cost of the 469 bytes of the undeleted
-            // invocation, of the effort of its request, and of `advance` (1 200 000 MIST).
-            field(95_183_100u64),
+            // invocation, of the effort of its request, and of `advance`.
+            field(FUNDS_MIST - 469 * 7_600 - 150 * 350 - STEP_MIST),
             field(START_MS + 25_000),
         ].flatten();
         assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);

@@ -76,10 +76,11 @@ fun settle_accepts_a_signature_over_the_inputs_once() {
     let scenario = stage.runner().next_tx(LEE);
     let invocation = scenario.take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert!(invocation.state().is_settled());
-    // The remaining payment covers a step, 87 unused bytes of the answer, and the unused reading.
+    // The remaining payment covers a step of 1 060 gas units and 150 000 MIST, 87 unused bytes of
+    // the answer, and the unused reading.
     // The unused reading is 196 608 bytes minus the 312 bytes of the inputs, at 40 gas units per
     // 1 000 bytes.
-    assert_eq!(invocation.payment_mist(), 1_200_000 + 87 * 7_600 + 7_864_320 - 12_480);
+    assert_eq!(invocation.payment_mist(), 1_210_000 + 87 * 7_600 + 7_864_320 - 12_480);
     assert_eq!(invocation.state().variant(), ok());
     assert_eq!(*invocation.state().ports(), sum());
     test_scenario::return_shared(invocation);

@@ -82,8 +82,9 @@ fun collect_pays_the_owner_of_a_cancelled_schedule() {
         assert_paid_at_most(BOB, free_mist);
     });
     let rest_mist = stage.expired(execution, invocation);
-    // The collected rest is the cost of an attempt minus the payment for `advance`.
-    assert_eq!(rest_mist, 9_480_000 - 1_200_000);
+    // The collected rest is the cost of an attempt minus the payment for `advance`. This payment
+    // is 1 060 gas units and 150 000 MIST.
+    assert_eq!(rest_mist, 9_490_000 - 1_210_000);
     assert!(stage.collect(schedule, execution));
     stage.delete(BOB, schedule);
     stage.end();

@@ -278,7 +278,7 @@ fun trigger_fails_when_one_mist_is_missing() {
 
 // === Terms ===
 
-/// An execution costs the tool's price of 5 000 000 MIST, 2 050 gas units, 520 000 MIST of storage,
+/// An execution costs the tool's price of 5 000 000 MIST, 2 060 gas units, 520 000 MIST of storage,
 /// and 1 500 bytes of records at 100 MIST. The leader receives an additional 1 000 000 MIST, and an
 /// outcome has at most 100 bytes.
 #[test]
@@ -292,7 +292,7 @@ fun execution_has_the_terms_of_its_schedule() {
     });
     let leaders = vector[stage.lee(), stage.max()];
     let invocation = stage.runner().next_tx(LEE).take_shared<Invocation>();
-    assert_eq!(invocation.payment_mist(), 9_480_000);
+    assert_eq!(invocation.payment_mist(), 9_490_000);
     assert_eq!(invocation.requester(), BOB);
     assert_eq!(invocation.leaders(), leaders);
     test_scenario::return_shared(invocation);

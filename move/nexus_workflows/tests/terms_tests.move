@@ -26,21 +26,23 @@ const MAX_OUTCOME_BYTES: u64 = 100;
 const MAX_STEPS: u64 = 10;
 const DEADLINE_MS: u64 = 2_000_000;
 
+/// The payment for `advance`, which is 1 060 gas units at 1 000 MIST, and 1 500 bytes of records at
+/// 100 MIST each.
+const STEP_MIST: u64 = 1_060_000 + 150_000;
 /// The maximum cost of an attempt. The cost is the sum of the price, the fee for settling, the
 /// payment for `advance`, and 100 bytes at 7 600 MIST each. The fee for settling is 2 520 000 MIST.
 /// The fee covers 1 000 gas units at 1 000 MIST, 520 000 MIST of storage, and a margin of
-/// 1 000 000 MIST. The payment for `advance` is 1 200 000 MIST, which is the sum of 1 050 gas
-/// units, and 1 500 bytes at 100 MIST each.
-const COST_MIST: u64 = 9_480_000;
+/// 1 000 000 MIST.
+const COST_MIST: u64 = PRICE_MIST + 2_520_000 + STEP_MIST + 760_000;
 /// The fee for a refusal, which covers 1 000 gas units, 520 000 MIST of storage, and 1 500 bytes.
 const REFUSAL_FEE_MIST: u64 = 1_670_000;
 /// The maximum cost of a request. The cost is the sum of `COST_MIST`, the storage of 316 bytes of a
 /// record and 1 600 bytes of an invocation, and 150 units of effort. Storage costs 7 600 MIST per
 /// byte, and a unit of effort costs 0.35 gas units.
-const REQUEST_MIST: u64 = 24_094_100;
+const REQUEST_MIST: u64 = COST_MIST + 1_916 * 7_600 + 150 * 350;
 /// The maximum cost of a refused request. The cost is the sum of the fee, the same bytes, and
 /// 357 bytes and 95 units of effort for each of four edges that carry the reason.
-const REFUSED_MIST: u64 = 27_217_400;
+const REFUSED_MIST: u64 = REFUSAL_FEE_MIST + (1_916 + 4 * 357) * 7_600 + 4 * 95 * 350;
 
 // === Fields ===
 
@@ -259,13 +261,12 @@ fun advance_pays_the_step_and_the_rewriting() {
     let lee = stage.lee();
     stage.inspect!(|settings, _, _, ctx| {
         let terms = terms(vector[lee], settings);
-        // The payment is the sum of 1 050 gas units, and 1 500 bytes of records at 100 MIST each.
-        assert_eq!(terms.advance_mist(0, ctx), 1_200_000);
-        assert_eq!(terms.advance_mist(1_000, ctx), 1_200_000);
+        assert_eq!(terms.advance_mist(0, ctx), STEP_MIST);
+        assert_eq!(terms.advance_mist(1_000, ctx), STEP_MIST);
         // Each additional byte costs 100 MIST, and 1 000 additional bytes cost 25 gas units at
         // 1 000 MIST.
-        assert_eq!(terms.advance_mist(1_001, ctx), 1_200_125);
-        assert_eq!(terms.advance_mist(61_000, ctx), 8_700_000);
+        assert_eq!(terms.advance_mist(1_001, ctx), STEP_MIST + 125);
+        assert_eq!(terms.advance_mist(61_000, ctx), STEP_MIST + 60_000 * 125);
     });
     stage.end();
 }
@@ -278,9 +279,11 @@ fun only_fees_depend_on_the_gas_price() {
     stage.inspect!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         let cost_mist = terms.cost_mist(&attempt_of(tool, settings, 1, ctx), tool, ctx);
-        assert_eq!(cost_mist, COST_MIST + 4_100_000);
+        // A gas unit costs 2 000 MIST more. The cost covers 1 000 gas units for settling and 1 060
+        // for `advance`, and a request has an effort of 52.5 gas units.
+        assert_eq!(cost_mist, COST_MIST + 2_060 * 2_000);
         assert_eq!(terms.refusal_fee_mist(ctx), REFUSAL_FEE_MIST + 2_000_000);
-        assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 4_205_000);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 4_225_000);
         assert_eq!(terms.storage_mist(0), 0);
         assert_eq!(terms.storage_mist(3), 22_800);
     });
@@ -294,9 +297,9 @@ fun requests_cost_their_fees_and_storage() {
     stage.inspect!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
-        assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 3, ctx), 72_282_300);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 3, ctx), 3 * REQUEST_MIST);
         // No edge carries the reason, so a refused request does not cost more than another request.
-        assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 72_282_300);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 3 * REQUEST_MIST);
     });
     stage.end();
 }
@@ -327,7 +330,7 @@ fun refused_requests_include_the_effects_of_their_failure() {
         assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS, 1, ctx), REFUSED_MIST);
         // The second request exceeds the step limit. So both requests are counted at the cost of a
         // refused request.
-        assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 1, 2, ctx), 54_434_800);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 1, 2, ctx), 2 * REFUSED_MIST);
     });
     stage.end();
 }

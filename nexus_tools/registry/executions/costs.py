@@ -22,7 +22,7 @@ from nexus_tools.workflow import (
 _RECORD_BYTES, _INVOCATION_BYTES = 1_500, 1_600
 # The gas units of the steps after a closing, and of reading 1 000 bytes. The third constant is the
 # number of bytes that the chain reads for each byte of the limit of the ports.
-_STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_050, 40, 3
+_STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_060, 40, 3
 # Upper bounds of the effort for an edge, a port of its target vertex, and a cursor of the target.
 _EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 200, 10, 80
 # The outcome size in bytes that the fees cover, and the gas units of rewriting 1 000 more bytes.

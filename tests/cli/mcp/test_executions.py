@@ -252,8 +252,8 @@ async def test_execution_ends_when_its_last_run_expires(
         brief_halves, {"dividend": 84}, advance_clock_after_start(user, "2s")
     )
     assert answer.variant == "err_timed_out"
-    # The wallet was paid 1 200 000 MIST for the step, which the budget does not count.
-    assert budget.spent_mist == before - await wallet.balance(wallet.address) + 1_200_000
+    # The wallet was paid 1 210 000 MIST for the step, which the budget does not count.
+    assert budget.spent_mist == before - await wallet.balance(wallet.address) + 1_210_000
 
 
 async def test_unfinished_execution_is_charged_in_full(calls, brief_halves, user, monkeypatch):
