@@ -1,17 +1,22 @@
 """The settings, commands and health port in `deploy/` exist."""
 
 import json
+import os
 import re
+import secrets
 import shlex
+import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 import pytest
 import yaml
 
 from nexus_tools.cli.app import app
-from nexus_tools.leader import LeaderConfig
+from nexus_tools.leader import LeaderConfig, LeaderMetrics
 from nexus_tools.settings.environment import LEADER_PREFIX
+from tests.postgres import find_programs
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
@@ -105,3 +110,101 @@ def test_unit_directives_are_in_their_sections_once():
         names = re.findall(r"^(\w+)=", text, re.MULTILINE)
         repeated = {name for name in names if names.count(name) > 1}
         assert repeated <= {"Environment", "SystemCallFilter"}
+
+
+# --- A fleet
+
+FLEET = yaml.safe_load((DEPLOY / "fleet.compose.yaml").read_text())["services"]
+RULES = yaml.safe_load((DEPLOY / "prometheus-rules.yaml").read_text())
+LEADERS = ("leader-a", "leader-b")
+
+
+def test_fleet_has_the_restrictions_of_a_single_leader():
+    single = COMPOSE["services"]["leader"]
+    own = {"ports", "volumes", "hostname", "environment", "depends_on"}
+    for name in LEADERS:
+        assert {key: value for key, value in FLEET[name].items() if key not in own} == {
+            key: value for key, value in single.items() if key not in own
+        }
+        assert FLEET[name]["hostname"] == name
+    [a, b] = [FLEET[name]["volumes"] for name in LEADERS]
+    assert a != b
+
+
+@pytest.mark.parametrize("service", LEADERS)
+def test_fleet_variables_are_settings(service):
+    settings = {
+        name: value
+        for name, value in FLEET[service]["environment"].items()
+        if name.startswith(LEADER_PREFIX)
+    }
+    assert LeaderConfig.load(settings).journal.schema == "nexus_leader"
+
+
+def test_fleet_creates_its_journal_as_the_owner_before_it_starts():
+    command = FLEET["journal"]["command"]
+    assert parsed(command) == "nexus_tools.cli.leader.journal"
+    owner, worker = (
+        urlsplit(url)
+        for url in (command[3], FLEET["leader-a"]["environment"][f"{LEADER_PREFIX}JOURNAL"])
+    )
+    assert owner.username == FLEET["db"]["environment"]["POSTGRES_USER"]
+    assert owner.path == worker.path == f"/{FLEET['db']['environment']['POSTGRES_DB']}"
+    assert worker.username == command[command.index("--grant") + 1]
+    assert f"CREATE ROLE {worker.username} LOGIN" in (DEPLOY / "fleet-roles.sh").read_text()
+    for name in LEADERS:
+        condition = FLEET[name]["depends_on"]["journal"]["condition"]
+        assert condition == "service_completed_successfully"
+
+
+@pytest.fixture
+def database(postgres):
+    """Return the name of a new database, and drop its roles at the end."""
+    name = f"fleet_{secrets.token_hex(8)}"
+    postgres.execute(f"CREATE DATABASE {name}")
+    yield name
+    postgres.execute(f"DROP DATABASE {name}")
+    postgres.execute("DROP ROLE leader_worker")
+
+
+def test_fleet_script_creates_the_role_of_the_leaders(postgres, database, tmp_path):
+    [mount] = [volume for volume in FLEET["db"]["volumes"] if volume.startswith("./")]
+    script = tmp_path / "roles.sh"
+    # Only the name of the database differs.
+    text = (DEPLOY / mount.split(":")[0]).read_text()
+    script.write_text(text.replace("DATABASE leader ", f"DATABASE {database} "))
+    environment = {
+        "PATH": f"{find_programs()}:{os.environ['PATH']}",
+        "PGHOST": str(postgres.folder),
+        "WORKER_PASSWORD": "it's",
+        "POSTGRES_USER": "postgres",
+        "POSTGRES_DB": database,
+    }
+    subprocess.run(["sh", script], env=environment, capture_output=True, check=True)
+    statement = (
+        "SELECT rolcanlogin, rolpassword IS NOT NULL,"
+        " has_database_privilege(rolname, %s, 'CONNECT'),"
+        " has_database_privilege(rolname, %s, 'CREATE') FROM pg_authid WHERE rolname = %s"
+    )
+    privileges = postgres.execute(statement, (database, database, "leader_worker"))
+    assert privileges == [(True, True, True, False)]
+    assert os.access(DEPLOY / mount.split(":")[0], os.X_OK)
+
+
+def test_alerts_use_existing_metrics():
+    samples = {
+        sample.name for metric in LeaderMetrics().registry.collect() for sample in metric.samples
+    }
+    families = {metric.name for metric in LeaderMetrics().registry.collect()}
+    rules = [rule for group in RULES["groups"] for rule in group["rules"]]
+    assert len(rules) == len({rule["alert"] for rule in rules})
+    for rule in rules:
+        for name in re.findall(r"nexus_leader_\w+", rule["expr"]):
+            assert name in samples or name.removesuffix("_total") in families, rule
+
+
+def test_guide_describes_each_alert_about_fleets():
+    guide = (DEPLOY.parent / "docs" / "guides" / "fleet.md").read_text()
+    [fleet] = [group for group in RULES["groups"] if group["name"] == "leader-fleet"]
+    documented = re.findall(r"^\| `(LeaderFleet\w+)` \|", guide, re.MULTILINE)
+    assert sorted(documented) == sorted(rule["alert"] for rule in fleet["rules"])

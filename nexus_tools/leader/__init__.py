@@ -20,7 +20,17 @@ from nexus_tools.leader.dispatch.request_signing import RequestSigning
 from nexus_tools.leader.dispatch.response_classifier import MAX_OUTCOME_BYTES, Declined
 from nexus_tools.leader.dispatch.tool_call import ToolCall
 from nexus_tools.leader.health.health_server import not_ready
-from nexus_tools.leader.journal.inspection import require_finished, stage_of
+from nexus_tools.leader.journal.inspection import (
+    Job,
+    JobState,
+    JournalInspection,
+    Process,
+    create_journal,
+    inspect_journal,
+    require_finished,
+    stage_of,
+)
+from nexus_tools.leader.journal.postgres_url import PostgresUrl
 from nexus_tools.leader.leader import Leader
 from nexus_tools.leader.metrics import LeaderMetrics
 
@@ -33,13 +43,20 @@ __all__ = [
     "Interface",
     "InterfaceCache",
     "Invoker",
+    "Job",
+    "JobState",
+    "JournalInspection",
     "Leader",
     "LeaderConfig",
     "LeaderMetrics",
     "MetaCheck",
+    "PostgresUrl",
+    "Process",
     "RequestSigning",
     "ToolCall",
+    "create_journal",
     "funding_command",
+    "inspect_journal",
     "minimum_balance_mist",
     "not_ready",
     "raise_file_limit",

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import Protocol
 
 from nexus_tools.http.address_guard import AddressGuard
 from nexus_tools.http.guarded_client import Resolve, SystemResolver, guarded_client
@@ -32,11 +34,15 @@ from nexus_tools.leader.executions.execution_runner import ExecutionRunner
 from nexus_tools.leader.executions.on_chain_calls import OnChainCalls
 from nexus_tools.leader.executions.step_executor import StepExecutor
 from nexus_tools.leader.executions.timed_calls import TimedCalls
+from nexus_tools.leader.holder import Holder, HolderComponents, OpenInvocations
 from nexus_tools.leader.intake.closure_log import ClosureLog
 from nexus_tools.leader.intake.event_page import EventPage
 from nexus_tools.leader.intake.relevance import Relevance
 from nexus_tools.leader.intake.watcher import Watcher
 from nexus_tools.leader.journal.journal import Journal
+from nexus_tools.leader.journal.lease import Member
+from nexus_tools.leader.journal.postgres_url import PostgresUrl
+from nexus_tools.leader.journal.store import extra_missing
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.schedules.schedule_runner import ScheduleRunner
 from nexus_tools.leader.schedules.triggers import TriggerExecutor
@@ -63,6 +69,25 @@ class Dependencies:
     accounts: ExecutionAccounts
 
 
+class Intake(Protocol):
+    """The part of a Leader from which its workload gets invocations, as the holder or in a fleet.
+
+    `started` is set after the start. `resumed` is the number of invocations that a former run left.
+    """
+
+    started: asyncio.Event
+    resumed: int
+
+    async def run(self) -> None:
+        """Run until cancelled."""
+
+    async def stop(self) -> None:
+        """Stop adding invocations to the workload."""
+
+    def problems(self) -> dict[str, str]:
+        """Return the current problems by component."""
+
+
 @dataclass(frozen=True, slots=True)
 class Components:
     """The components that run after a Leader has connected to its node."""
@@ -71,9 +96,7 @@ class Components:
     journal: Journal
     closer: Closer
     workload: Workload
-    executions: ExecutionRunner
-    schedules: ScheduleRunner
-    watcher: Watcher
+    intake: Intake
 
 
 async def assemble(
@@ -95,9 +118,50 @@ async def assemble(
     calls = await _calls(dependencies, stack, journal, workflows)
     dispatcher = _dispatcher(dependencies, journal, closer, calls)
     group = await stack.enter_async_context(asyncio.TaskGroup())
+    workload = _workload(dependencies, stack, group, closer, dispatcher)
+
+    def holder(invocations: OpenInvocations) -> Holder:
+        return Holder(
+            config,
+            dependencies.chain,
+            journal=journal,
+            clock=dependencies.clock,
+            closer=closer,
+            invocations=invocations,
+            accounts=dependencies.accounts,
+            authors=calls.authors,
+            build=lambda group: _holder_components(
+                dependencies, group, journal, workflows, calls=calls, invocations=invocations
+            ),
+        )
+
+    intake: Intake = holder(workload)
+    if not isinstance(config.journal, Path):
+        from nexus_tools.leader.fleet.fleet import fleet_of  # noqa: PLC0415 - an extra
+
+        intake = fleet_of(
+            config,
+            journal,
+            workload,
+            chain=dependencies.chain,
+            clock=dependencies.clock,
+            metrics=metrics.fleet,
+            holder_of=holder,
+        )
+    return Components(group, journal, closer, workload, intake)
+
+
+def _workload(
+    dependencies: Dependencies,
+    stack: AsyncExitStack,
+    group: asyncio.TaskGroup,
+    closer: Closer,
+    dispatcher: Dispatcher,
+) -> Workload:
+    config, metrics = dependencies.config, dependencies.metrics
     closure_log = ClosureLog(metrics, dependencies.clock.now_ms, lines=config.max_closed_log_lines)
     stack.callback(closure_log.end_period)
-    workload = Workload(
+    return Workload(
         group,
         dispatcher,
         closer.queue,
@@ -105,28 +169,40 @@ async def assemble(
         metrics=metrics,
         capacity=config.max_pending,
     )
+
+
+def _holder_components(
+    dependencies: Dependencies,
+    group: asyncio.TaskGroup,
+    journal: Journal,
+    workflows: WorkflowCache,
+    *,
+    calls: "_Calls",
+    invocations: OpenInvocations,
+) -> HolderComponents:
+    """Create the components of the holder, whose tasks run in `group`."""
     executions = _executions(dependencies, group, journal, workflows, calls)
     schedules = _schedules(dependencies, group, journal, workflows)
 
     def is_tracked(subject: bytes) -> bool:
-        return any(part.is_tracked(subject) for part in (workload, executions, schedules))
+        return any(part.is_tracked(subject) for part in (invocations, executions, schedules))
 
     async def hand_on(page: EventPage) -> None:
-        workload.drop(page.closed)
+        invocations.drop(page.closed)
         executions.observe(page)
         schedules.observe(page)
-        await workload.start(page.assigned)
+        await invocations.start(page.assigned)
 
     watcher = Watcher(
-        config,
+        dependencies.config,
         dependencies.chain,
         journal=journal,
         clock=dependencies.clock,
-        metrics=metrics,
+        metrics=dependencies.metrics,
         relevance=Relevance(dependencies.chain.leader, is_tracked, executions.has_executions),
         hand_on=hand_on,
     )
-    return Components(group, journal, closer, workload, executions, schedules, watcher)
+    return HolderComponents(executions, schedules, watcher)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +213,7 @@ class _Calls:
     tool_calls: ToolCalls
     on_chain_calls: OnChainCalls
     invoker: Invoker
+    authors: AuthorAccounts
 
 
 async def _calls(
@@ -156,7 +233,12 @@ async def _calls(
     meta = MetaCheck(client, lifetime, now) if config.check_meta else None
     turns = ValidationTurns()
     basics = config, client, outcome_bytes, dependencies.metrics
-    invoker = Invoker(*basics, request_signing=dependencies.request_signing, turns=turns)
+    invoker = Invoker(
+        *basics,
+        request_signing=dependencies.request_signing,
+        turns=turns,
+        confirm=journal.confirm,
+    )
     storages = await _storages(dependencies, stack, resolve)
     values = RemoteValues(storages, config, dependencies.metrics)
     tool_calls = ToolCalls(
@@ -167,7 +249,6 @@ async def _calls(
     attempts = Attempts(chain, workflows, RunInputResolver(chain.client, chain.deployment))
     trusted = chain.deployment.original_id
     authors = AuthorAccounts(journal, dependencies.clock, config.max_unpaid_tool_mist, trusted)
-    await authors.load()
     on_chain_calls = OnChainCalls(
         chain,
         attempts,
@@ -178,7 +259,7 @@ async def _calls(
         accounts=dependencies.accounts,
         authors=authors,
     )
-    return _Calls(attempts, tool_calls, on_chain_calls, invoker)
+    return _Calls(attempts, tool_calls, on_chain_calls, invoker, authors)
 
 
 async def _storages(
@@ -275,3 +356,21 @@ def journal_identity(chain: Chain) -> str:
     """Return the identity of the leader's journal: the chain, the package and the leader."""
     deployment = chain.deployment
     return " ".join(map(str, (deployment.chain_id, deployment.original_id, chain.leader)))
+
+
+async def open_journal(location: Path | PostgresUrl, identity: str, member: Member) -> Journal:
+    """Open or create the journal. If it is in PostgreSQL, join the processes that share it.
+
+    Raises:
+        UnreachableError: `journal_unreachable` or `worker_key_in_use`.
+        NotAllowedError: `journal_denied`.
+        UsageError: `journal_locked`, `journal_invalid`, `journal_format_unsupported`,
+            `journal_identity_mismatch`, or `extra_not_installed`.
+    """
+    if isinstance(location, Path):
+        return await Journal.open(location, identity)
+    try:
+        from nexus_tools.leader.fleet.fleet_journal import FleetJournal  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise extra_missing(error) from error
+    return await FleetJournal.join(location, identity, member)

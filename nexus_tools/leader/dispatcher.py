@@ -1,6 +1,7 @@
 """The dispatch of one invocation: wait for the window, call the tool, queue the outcome."""
 
 import asyncio
+from collections.abc import Callable
 
 from nexus_tools.contracts.move_bindings.invocation import Invocation
 from nexus_tools.errors import NexusError, UnreachableError
@@ -18,7 +19,9 @@ from nexus_tools.leader.dispatch.response_classifier import Declined, failure
 from nexus_tools.leader.dispatch.tool_call import RunInputs, ToolCalls
 from nexus_tools.leader.executions.attempts import Attempts
 from nexus_tools.leader.executions.on_chain_calls import OnChainCalls
-from nexus_tools.leader.journal.journal import Entry, Journal
+from nexus_tools.leader.journal.invocation_rows import Entry
+from nexus_tools.leader.journal.journal import Journal
+from nexus_tools.leader.journal.lease import RowLostError
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.tool import Failure, FailureReason, Outcome
@@ -30,7 +33,10 @@ _READS_BEFORE_MISSING = 3
 
 
 class Dispatcher:
-    """A handler of journal entries from their current stage until the invocation is closed."""
+    """A handler of journal entries from their current stage until the invocation is closed.
+
+    `on_outcome` is called after the journal has recorded the outcome of an invocation.
+    """
 
     def __init__(
         self,
@@ -60,17 +66,21 @@ class Dispatcher:
         self._queue = queue
         self._metrics = metrics
         self._accounts = accounts
+        self.on_outcome: Callable[[Assignment], None] = lambda _: None
 
-    async def dispatch(self, entry: Entry) -> Closure:
+    async def dispatch(self, entry: Entry) -> Closure | None:
         """Dispatch an invocation, and return its closure after the journal has recorded it.
 
         An unexpected error never fails an invocation. The invocation is dispatched again until it
-        expires.
+        expires. Return None if another process is responsible for the invocation.
         """
         assignment = entry.assignment
+        self._chain.expect(entry.checkpoint)
         while True:
             try:
                 end = await self._dispatch(entry)
+            except RowLostError:
+                return None
             except NexusError as error:
                 if error.code == "journal_failed":
                     raise
@@ -93,7 +103,7 @@ class Dispatcher:
         await self._clock.wait_until(assignment.opens_at_ms)
         if self._remaining_ms(assignment) <= 0:
             await self._clock.refresh()  # the chain may have been rolled back
-        read_result = await self._read(assignment)
+        read_result = await self._read(assignment, entry.checkpoint)
         if isinstance(read_result, ClosureKind):
             return await self._close(assignment, read_result)
         invocation, tool = read_result
@@ -105,6 +115,8 @@ class Dispatcher:
             _log.warning("unprofitable", invocation=str(assignment.invocation))
             return await self._close(assignment, ClosureKind.MISSED)
         if outcome is None and tool is not None and tool.tool.definition.function is not None:
+            if not self._journal.is_holder:  # which knows the accounts of authors
+                await self._leave_to_others(assignment, holder_only=True)
             result = await self._call_on_chain(assignment, invocation, tool)
             if isinstance(result, Closure):
                 return result
@@ -125,10 +137,22 @@ class Dispatcher:
         await self._journal.record_closed({assignment.invocation: closed}, self._clock.now_ms())
         return Closure(closed)
 
+    async def _leave_to_others(self, assignment: Assignment, *, holder_only: bool = False) -> None:
+        """Leave an invocation to other processes if they exist, which raises `RowLostError`."""
+        if await self._journal.give_back(assignment.invocation, holder_only=holder_only):
+            raise RowLostError
+
     # --- Reading
 
+    async def _is_ahead_of_node(self, checkpoint: int) -> bool:
+        """Return whether the node lags behind the checkpoint in which an invocation exists."""
+        try:
+            return await self._chain.height() < checkpoint
+        except NexusError:
+            return False  # the heartbeat reports the node
+
     async def _read(
-        self, assignment: Assignment
+        self, assignment: Assignment, checkpoint: int
     ) -> tuple[InvocationObject, FoundTool | None] | ClosureKind:
         """Return the current invocation and tool, or the closure kind of a closed invocation."""
         missing = 0
@@ -142,6 +166,8 @@ class Dispatcher:
                 if not isinstance(error, UnreachableError):  # the heartbeat reports the error
                     place = str(assignment.invocation)
                     _log.warning("unread", invocation=place, error=error.message)
+                if error.code == "node_behind" and await self._is_ahead_of_node(checkpoint):
+                    await self._leave_to_others(assignment)
                 await self._pause()
                 continue
             if invocation is not None:
@@ -195,6 +221,7 @@ class Dispatcher:
         if isinstance(outcome, Failure):
             self._metrics.failed.labels(outcome.reason.value).inc()
         await self._journal.record_outcome(assignment.invocation, outcome)
+        self.on_outcome(assignment)
         return outcome
 
     async def _call_on_chain(

@@ -8,7 +8,13 @@ from typing import Any, TypeVar
 from nexus_tools.contracts import Deployment
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.http.guarded_client import Resolve
-from nexus_tools.leader.assembly import Components, Dependencies, assemble, journal_identity
+from nexus_tools.leader.assembly import (
+    Components,
+    Dependencies,
+    assemble,
+    journal_identity,
+    open_journal,
+)
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.closing.closing_batch import full_batch_mist
@@ -23,18 +29,15 @@ from nexus_tools.leader.health.health_server import health_app, serve_health
 from nexus_tools.leader.health.heartbeat import Heartbeat
 from nexus_tools.leader.intake.readiness import Readiness
 from nexus_tools.leader.journal.journal import Journal
-from nexus_tools.leader.journal.schedule_rows import Search
+from nexus_tools.leader.journal.lease import LeaseLostError, Member
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import MAX_ITERATIONS, RequestIterations
-from nexus_tools.sui.client import CHAIN_ROLLED_BACK, Cursor, SuiClient
+from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.keystore import Signer
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.types.address import Address
 
 _log = get_logger("nexus_tools.leader")
-
-_PRUNE_SECONDS = 3_600.0
-_MAX_CHECKED_CLOSINGS = 50  # a node returns at most this many objects at once
 
 T = TypeVar("T")
 
@@ -47,6 +50,9 @@ class Leader:
     which signs tool calls. `RequestSigning.load` raises an error if that key is invalid. `resolve`
     looks up the hosts of tools. Its default is the system's resolver. `storages` maps names to
     functions that fetch remote values, and overrides configured storages of the same name.
+
+    Several processes may work for one leader if they share a journal in PostgreSQL and have
+    different signers.
     """
 
     def __init__(
@@ -89,7 +95,7 @@ class Leader:
             all_problems["leader"] = "the Leader has not started yet"
         else:
             all_problems["journal"] = self._parts.journal.trouble
-            all_problems["watcher"] = self._parts.watcher.trouble
+            all_problems |= self._parts.intake.problems()
             all_problems["workers"] = self._workers.trouble
             all_problems["closer"] = self._parts.closer.trouble
             all_problems["leader"] = "stopping" if self._stopping.is_set() else ""
@@ -113,13 +119,10 @@ class Leader:
                     serving = serve_health(app, self._config.health_port, host)
                     self.health_port = await stack.enter_async_context(serving)
                 await self._until_stopped(self._wait_for_node())
-                journal = await self._open_journal()
-                if journal is not None:
-                    await self._work(await assemble(self._dependencies(), journal, stack))
+                while not self._stopping.is_set():
+                    await self._work_until_stopped()
         except BaseExceptionGroup as group:
             raise _root_cause(group) from group
-        finally:
-            self.ready.clear()
 
     # --- Starting
 
@@ -156,7 +159,11 @@ class Leader:
         """Open the journal when its PostgreSQL server responds. Return None if the Leader stops."""
         while not self._stopping.is_set():
             try:
-                return await Journal.open(self._config.journal, journal_identity(self._chain))
+                return await open_journal(
+                    self._config.journal,
+                    journal_identity(self._chain),
+                    Member(self._workers.addresses),
+                )
             except UnreachableError as error:
                 self._journal_trouble = error.message
                 self._readiness.log_change(self.problems(), error.code)
@@ -184,12 +191,22 @@ class Leader:
 
     # --- Working
 
+    async def _work_until_stopped(self) -> None:
+        """Open the journal and work until `stop` is called, or until the lease ends."""
+        try:
+            async with AsyncExitStack() as stack:
+                journal = await self._open_journal()
+                if journal is not None:
+                    await self._work(await assemble(self._dependencies(), journal, stack))
+        except* LeaseLostError as lost:
+            self._journal_trouble = str(_root_cause(lost))
+            _log.warning("lease_lost", reason=self._journal_trouble)
+        finally:
+            self.ready.clear()
+            self._parts = None
+
     async def _work(self, parts: Components) -> None:
         """Start the components in order, wait for `stop`, finish open work, and end the tasks."""
-        memory = await parts.journal.recover()
-        if memory.cursor:
-            self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
-        await self._until_stopped(self._detect_rollback(parts.journal))
         self._parts = parts
         money = WorkerBalances(
             self._workers,
@@ -198,92 +215,23 @@ class Leader:
             floor_mist=self._full_batch_mist,
             interval_ms=self._config.balance_interval_ms,
         )
-        parts.schedules.resume(memory.schedules)
-        if Search.SCHEDULES not in memory.searches:
-            parts.schedules.start_search()
         background = [
             parts.group.create_task(self._clock.run()),
             parts.group.create_task(parts.closer.run()),
-            parts.group.create_task(self._prune(parts.journal)),
             parts.group.create_task(money.run()),
-            parts.group.create_task(parts.schedules.run()),
+            parts.group.create_task(parts.intake.run()),
         ]
-        await parts.workload.resume(memory.entries)
-        parts.executions.resume(memory.executions)
-        if Search.EXECUTIONS not in memory.searches:
-            background.append(parts.group.create_task(parts.executions.search()))
-        watching = parts.group.create_task(self._watch(parts, memory.cursor))
+        await self._until_stopped(parts.intake.started.wait())
         background.append(parts.group.create_task(self._run_heartbeat()))
         background.append(parts.group.create_task(self._check_clock_and_workers()))
-        _log.info("started", leader=str(self._chain.leader), resumed=len(memory.entries))
+        _log.info("started", leader=str(self._chain.leader), resumed=parts.intake.resumed)
         self.ready.set()
-        try:
-            await self._stopping.wait()
-        finally:
-            watching.cancel()
-        # A late event would start a task that nothing ends.
-        await asyncio.wait({watching})
+        await self._stopping.wait()
+        await parts.intake.stop()
         await parts.workload.drain(self._clock.now_ms(), self._config.stop_timeout_ms / 1000)
-        parts.executions.stop()
         for task in background:
             task.cancel()
         _log.info("stopped", leader=str(self._chain.leader))
-
-    async def _detect_rollback(self, journal: Journal) -> None:
-        """Detect a rollback of the node that happened while the Leader was not running.
-
-        If an invocation is closed in the journal but open on the chain, the node was rolled back.
-        The event cursor may not reveal the rollback. A node that only lags is not considered rolled
-        back, because invocations that were closed after the node's current time are not checked.
-        """
-        while True:
-            try:
-                now_ms = await self._chain.client.now_ms()
-                last = await journal.closed_last(now_ms, _MAX_CHECKED_CLOSINGS)
-                if await self._chain.still_open(last):
-                    error = "closed invocations are open again: the chain was rolled back"
-                    _log.warning("event_stream_interrupted", code=CHAIN_ROLLED_BACK, error=error)
-                    self._chain.note_rollback()
-            except UnreachableError:
-                await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
-            else:
-                return
-
-    async def _watch(self, parts: Components, cursor: str | None) -> None:
-        """Follow events forever, and start again from an earlier position after each rollback."""
-        while True:
-            watching = parts.group.create_task(parts.watcher.run(cursor))
-            try:
-                await self._chain.rolled_back.wait()
-            finally:
-                watching.cancel()
-                await asyncio.wait({watching})
-            parts.watcher.trouble = "the chain was rolled back: events are read again"
-            await self._reconcile(parts)
-            cursor = None
-
-    async def _reconcile(self, parts: Components) -> None:
-        """Resume the work that a rollback of the chain reopened.
-
-        Invocations that were closed after the position of the rollback are open again, although
-        they are closed in the journal. Other invocations in the journal may not have a task,
-        because the rollback may have interrupted the processing of a page. The watcher reads the
-        events again, but does not start tasks for invocations that the journal already contains.
-        """
-        while self._chain.rolled_back.is_set():
-            self._chain.rolled_back.clear()
-            await parts.closer.rest()
-            try:
-                closed = await parts.journal.closed_early(self._clock.now_ms())
-                await parts.journal.reopen(await self._chain.still_open(closed))
-            except UnreachableError:
-                self._chain.rolled_back.set()
-                await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
-        await parts.journal.reopen_schedule_search()
-        parts.schedules.start_search()  # a schedule may no longer be cancelled
-        memory = await parts.journal.recover()
-        await parts.workload.resume(memory.entries)
-        parts.executions.resume(memory.executions)
 
     async def _run_heartbeat(self) -> None:
         """Check the node periodically, and log each change of readiness."""
@@ -311,11 +259,6 @@ class Leader:
         """Return the balance for all concurrent closings and one step transaction, in MIST."""
         steps = cost_mist([RequestIterations("", (), MAX_ITERATIONS)], price)
         return self._config.max_transactions * self._full_batch_mist(price) + steps
-
-    async def _prune(self, journal: Journal) -> None:
-        while True:
-            await journal.prune(self._clock.now_ms() - self._config.retention_ms)
-            await asyncio.sleep(_PRUNE_SECONDS)
 
 
 def _root_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -80,6 +80,7 @@ class LeaderMetrics:
         self.step_transactions = counter(
             "step_transactions", "Transactions with steps but without closings."
         )
+        self.fleet = FleetMetrics(all_of_them)
         self.by_tool = ToolCounts()
         all_of_them.register(self.by_tool)
 
@@ -109,6 +110,22 @@ class LeaderMetrics:
         """Return the metrics and their media type, in the format that `Accept` requests."""
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type
+
+
+class FleetMetrics:
+    """The metrics of one process that shares the journal with other processes."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def gauge(name: str, text: str) -> Gauge:
+            return Gauge(f"nexus_leader_fleet_{name}", text, registry=registry)
+
+        self.processes = gauge("processes", "Processes of the leader that share the journal.")
+        self.owned = gauge("invocations_owned", "Open invocations that this process owns.")
+        self.poisonous = gauge(
+            "invocations_poisonous", "Open invocations that no process claims again."
+        )
+        self.holder = gauge("holder", "Whether this process reads events.")
+        self.beat_age_seconds = gauge("beat_age_seconds", "Time since the lease was renewed.")
 
 
 @dataclass(slots=True)

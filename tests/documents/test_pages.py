@@ -1,5 +1,6 @@
 """README and docs, followed block by block in a fresh folder."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,27 @@ def _page(name):
     return pytest.param(name, marks=() if name in USUAL else pytest.mark.long)
 
 
+@pytest.fixture
+def services_of_page(postgres, tmp_path):
+    """Return a function that executes the SQL of a page and writes its service file."""
+    created = []
+
+    def prepare(page):
+        [sql] = [block.text for block in page.blocks if "CREATE DATABASE" in block.text]
+        for statement in filter(str.strip, sql.split(";")):
+            postgres.execute(statement)
+            created.extend(re.findall(r"CREATE ((?:DATABASE|ROLE) \w+)", statement))
+        [services] = [block.text for block in page.blocks if block.language == "ini"]
+        file = tmp_path / "pg_service.conf"
+        file.write_text(services.replace("db.example", str(postgres.folder)))
+        return file
+
+    yield prepare
+    # The roles own the database, and have privileges in it.
+    for name in sorted(created):
+        postgres.execute(f"DROP {name}" + " WITH (FORCE)" * name.startswith("DATABASE"))
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "name",
@@ -33,9 +55,12 @@ def _page(name):
         if {block.language for block in Page.read(name).blocks} & {*EXECUTED}
     ],
 )
-def test_page_works_as_written(name, tmp_path, lend_compiler):
+def test_page_works_as_written(name, request, tmp_path, lend_compiler):
     # The type checker does not see editable installs.
     environment = environment_of(tmp_path / "home", PROGRAMS) | {"MYPYPATH": str(ROOT)}
+    if "postgres" in Page.read(name).given:
+        services = request.getfixturevalue("services_of_page")(Page.read(name))
+        environment["PGSERVICEFILE"] = str(services)
     lend_compiler(tmp_path / "home/.cache")
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -74,3 +74,10 @@ async def test_journal_uses_write_ahead_logging(reopen, tmp_path):
     await journal.close()
     with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+async def test_open_rejects_a_journal_in_use(reopen, tmp_path):
+    await reopen()
+    with pytest.raises(UsageError) as caught:
+        await Journal.open(tmp_path / "journal.sqlite", IDENTITY)
+    assert caught.value.code == "journal_locked"

@@ -7,10 +7,15 @@ from urllib.parse import quote
 import pytest
 
 from nexus_tools.errors import NexusError
+from nexus_tools.leader.assembly import open_journal
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import ClosureKind
-from nexus_tools.leader.journal import group_commit
-from nexus_tools.leader.journal.journal import AuthorAccount, Journal
+from nexus_tools.leader.fleet import listener
+from nexus_tools.leader.fleet.fleet_journal import FleetJournal
+from nexus_tools.leader.fleet.listener import Listener
+from nexus_tools.leader.journal import group_commit, postgres_connection
+from nexus_tools.leader.journal.journal import AuthorAccount
+from nexus_tools.leader.journal.lease import LeaseLostError, Member
 from nexus_tools.leader.journal.postgres_url import PostgresUrl
 from nexus_tools.leader.journal.schedule_rows import Naming, ScheduleChange
 from nexus_tools.sui.client import Cursor
@@ -39,7 +44,7 @@ def location(postgres):
 
 @asynccontextmanager
 async def opened(location, identity=IDENTITY):
-    journal = await Journal.open(location, identity)
+    journal = await open_journal(location, identity, Member())
     try:
         yield journal
     finally:
@@ -66,6 +71,8 @@ async def prepare(journal):
     """Write rows that each operation changes."""
     named = [ScheduleChange(ONE, Naming.NAMED, PLACE)]
     await journal.record_events(assignments(ONE, TWO), {}, "c", 0, {ONE: True}, schedules=named)
+    if isinstance(journal, FleetJournal):
+        await journal.claim(10_000, 2, {}, 2)
     await journal.record_closed({TWO: ClosureKind.SETTLED}, 1)
     await journal.save_tool_accounts({ONE: ACCOUNT})
     await journal.finish_schedule_search({TWO: PLACE})
@@ -108,6 +115,7 @@ class Proxy:
         self._tasks = []
         self.lose = None
         self._has_forgotten = False
+        self._silent = 0
 
     @property
     def location(self):
@@ -127,10 +135,13 @@ class Proxy:
 
     async def _serve(self, reader, writer):
         self._tasks.append(asyncio.current_task())
+        number = len(self._tasks)
         server_reader, server_writer = await asyncio.open_unix_connection(self._target)
         self._writers += [writer, server_writer]
         answers = asyncio.create_task(_copy(server_reader, writer))
         while data := await reader.read(65_536):
+            if number <= self._silent:
+                continue
             if b"COMMIT" in data and self.lose is not None:
                 lost, self.lose = self.lose, None
                 answers.cancel()
@@ -144,6 +155,10 @@ class Proxy:
         if not self._has_forgotten:
             server_writer.close()
         await asyncio.wait({answers})
+
+    def fall_silent(self):
+        """Stop forwarding on the present connections, but not on new ones."""
+        self._silent = len(self._tasks)
 
     def forget(self):
         """Close the connections of clients, and keep those of the server."""
@@ -178,12 +193,36 @@ async def test_operation_is_executed_once_when_the_connection_is_lost(proxy, tmp
         assert await state_of(journal) == await state_of(undisturbed)
 
 
+async def test_journal_connects_again_if_it_gets_no_answer(proxy, monkeypatch):
+    monkeypatch.setattr(postgres_connection, "_ANSWER_LIMIT_S", 0.3)
+    async with asyncio.timeout(TIMEOUT_S), opened(proxy.location) as journal:
+        proxy.fall_silent()
+        await journal.save_executions({ONE: True})
+        assert (await journal.recover()).executions == (ONE,)
+        proxy.fall_silent()  # closing the journal ends, too
+
+
+async def test_listener_connects_again_if_it_gets_no_answer(proxy, monkeypatch):
+    monkeypatch.setattr(listener, "_CHECK_INTERVAL_S", 0.05)
+    monkeypatch.setattr(listener, "_CHECK_LIMIT_S", 0.3)
+    monkeypatch.setattr(listener, "_RETRY_DELAY_S", 0.01)
+    connected = asyncio.Semaphore(0)
+    task = asyncio.create_task(Listener(proxy.location, "test", connected.release).run())
+    async with asyncio.timeout(TIMEOUT_S):
+        await connected.acquire()
+        proxy.fall_silent()
+        await connected.acquire()
+    task.cancel()
+    await asyncio.wait({task})
+
+
 async def test_writes_of_many_tasks_survive_cut_connections(postgres, location):
     async with opened(location) as journal:
 
         async def write(number):
             invocation = Address.of(number)
             assigned = await journal.record_events(assignments(invocation), {}, "c", 0)
+            await journal.claim(10_000, 1_000, {}, 1_000)
             await journal.record_call(invocation)
             await journal.record_outcome(invocation, Answer("ok", {"n": number}))
             return assigned
@@ -229,7 +268,7 @@ async def test_writes_wait_while_the_server_is_away(postgres, location, mode):
 
 
 async def test_close_ends_while_the_server_is_away(postgres, location):
-    journal = await Journal.open(location, IDENTITY)
+    journal = await open_journal(location, IDENTITY, Member())
     await asyncio.to_thread(postgres.stop)
     try:
         calling = asyncio.create_task(journal.record_call(ONE))
@@ -250,48 +289,21 @@ async def test_writes_wait_while_the_session_is_read_only(postgres):
     async with opened(PostgresUrl.parse(postgres.new_url(role))) as journal:
         postgres.execute(f"{setting} on")
         postgres.cut_sessions()
-        calling = asyncio.create_task(journal.record_call(ONE))
+        writing = asyncio.create_task(journal.save_executions({ONE: True}))
         await in_trouble(journal, "session is read-only")
         postgres.execute(f"{setting} off")
         async with asyncio.timeout(TIMEOUT_S):
-            await calling
-
-
-@pytest.mark.parametrize("is_running", [True, False])
-async def test_cut_off_process_fails_when_another_opened_the_journal(
-    postgres, location, is_running
-):
-    async with opened(location) as journal:
-        await prepare(journal)
-        postgres.cut_sessions()
-        other = await Journal.open(location, IDENTITY)
-        if not is_running:
-            await other.close()
-        with pytest.raises(NexusError, match="another process has opened the journal") as caught:
-            await journal.record_call(ONE)
-        assert caught.value.code == "journal_failed"
-        if is_running:
-            await other.record_call(ONE)
-            await other.close()
-
-
-async def test_commit_fails_when_another_process_takes_the_journal(postgres, location):
-    """The lock may be lost without the connection, for example behind a connection pool."""
-    async with opened(location) as journal:
-        postgres.execute("UPDATE format SET process = 'other'", schema=location.schema)
-        with pytest.raises(NexusError, match="another process has opened the journal"):
-            await journal.record_call(ONE)
+            await writing
 
 
 async def test_commit_fails_when_the_server_lost_transactions(postgres, location):
     async with opened(location) as journal:
         await prepare(journal)
         postgres.cut_sessions()
-        postgres.execute("UPDATE format SET batch = batch - 1", schema=location.schema)
-        with pytest.raises(NexusError, match="lost committed transactions") as caught:
+        postgres.execute("UPDATE workers SET batch = batch - 1", schema=location.schema)
+        with pytest.raises(LeaseLostError, match="lost committed transactions") as caught:
             await journal.record_call(ONE)
         assert caught.value.code == "journal_failed"
-        assert "Start the Leader again" in caught.value.hint
 
 
 async def test_journal_reconnects_while_the_server_keeps_the_former_session(postgres, proxy):

@@ -4,7 +4,8 @@ from nexus_tools.errors import UsageError
 from nexus_tools.leader import require_finished, stage_of
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import ClosureKind
-from nexus_tools.leader.journal.journal import Journal, Stage
+from nexus_tools.leader.journal.invocation_rows import Stage
+from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer
 

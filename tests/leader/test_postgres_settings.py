@@ -7,10 +7,12 @@ from importlib import import_module
 
 import pytest
 
-from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.errors import NexusError, NotAllowedError, UsageError
+from nexus_tools.leader import create_journal
+from nexus_tools.leader.assembly import open_journal
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.journal.journal import Journal
-from nexus_tools.leader.journal.postgres import _connection_parameters
+from nexus_tools.leader.journal.lease import Member
+from nexus_tools.leader.journal.postgres_connection import connection_parameters
 from nexus_tools.leader.journal.postgres_url import PostgresUrl
 
 pytestmark = pytest.mark.anyio
@@ -83,7 +85,7 @@ def test_config_does_not_show_the_password():
 async def test_opening_errors_do_not_show_the_password(code, rest):
     location = PostgresUrl.parse(f"postgresql://user:{SECRET}{rest}")
     with pytest.raises(NexusError) as caught:
-        await Journal.open(location, IDENTITY)
+        await open_journal(location, IDENTITY, Member())
     assert caught.value.code == code
     assert "hush" not in "".join(traceback.format_exception(caught.value))
 
@@ -110,21 +112,21 @@ async def test_opening_errors_do_not_show_the_password(code, rest):
 def test_connection_verifies_the_server_unless_it_is_local(monkeypatch, url, environment, expected):
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)
-    assert _connection_parameters(PostgresUrl.parse(url)).get("sslmode") == expected
+    assert connection_parameters(PostgresUrl.parse(url)).get("sslmode") == expected
 
 
 def test_url_overrides_the_default_parameters():
-    given = _connection_parameters(PostgresUrl.parse("postgresql:///d?connect_timeout=60"))
+    given = connection_parameters(PostgresUrl.parse("postgresql:///d?connect_timeout=60"))
     assert given["connect_timeout"] == "60"
     assert given["keepalives_idle"] == "5"
 
 
 async def test_open_rejects_another_format(postgres):
     location = postgres.new_location()
-    await (await Journal.open(location, IDENTITY)).close()
+    await (await open_journal(location, IDENTITY, Member())).close()
     postgres.execute("UPDATE format SET version = 7", schema=location.schema)
     with pytest.raises(UsageError, match="format 7") as caught:
-        await Journal.open(location, IDENTITY)
+        await open_journal(location, IDENTITY, Member())
     assert caught.value.code == "journal_format_unsupported"
     assert "?schema=" in caught.value.hint
 
@@ -132,43 +134,49 @@ async def test_open_rejects_another_format(postgres):
 async def test_role_without_privileges_is_rejected(postgres):
     owner, guest = postgres.new_role(), postgres.new_role()
     location = PostgresUrl.parse(postgres.new_url(owner))
-    await (await Journal.open(location, IDENTITY)).close()
+    await (await open_journal(location, IDENTITY, Member())).close()
     url = location.url.replace(owner, guest)
-    with pytest.raises(UsageError, match="permission denied") as caught:
-        await Journal.open(PostgresUrl(url, location.schema), IDENTITY)
-    assert caught.value.code == "journal_invalid"
+    with pytest.raises(NotAllowedError, match="permission denied") as caught:
+        await open_journal(PostgresUrl(url, location.schema), IDENTITY, Member())
+    assert caught.value.code == "journal_denied"
 
 
-async def test_role_that_cannot_create_uses_existing_tables(postgres):
-    owner, worker = postgres.new_role(), postgres.new_role()
-    location = PostgresUrl.parse(postgres.new_url(owner))
-    await (await Journal.open(location, IDENTITY)).close()
-    postgres.execute(
-        f"REVOKE CREATE ON DATABASE postgres FROM {worker};"
-        f"GRANT USAGE ON SCHEMA {location.schema} TO {worker};"
-        "GRANT SELECT, INSERT, UPDATE, DELETE"
-        f" ON ALL TABLES IN SCHEMA {location.schema} TO {worker}"
-    )
-    url = location.url.replace(owner, worker)
-    journal = await Journal.open(PostgresUrl(url, location.schema), IDENTITY)
-    await journal.record_events([], {}, "c", 0)
-    await journal.close()
+async def test_role_that_cannot_create_learns_who_creates_the_tables(postgres):
+    worker = postgres.new_role()
+    postgres.execute(f"REVOKE CREATE ON DATABASE postgres FROM {worker}")
+    location = PostgresUrl.parse(postgres.new_url(worker))
+    with pytest.raises(NotAllowedError, match="permission denied") as caught:
+        await open_journal(location, IDENTITY, Member())
+    assert caught.value.code == "journal_denied"
+    assert "leader journal create" in caught.value.hint
 
 
 async def test_two_schemas_of_a_database_are_two_journals(postgres):
-    journals = [await Journal.open(postgres.new_location(), name) for name in ("one", "two")]
+    journals = [
+        await open_journal(postgres.new_location(), name, Member()) for name in ("one", "two")
+    ]
     for journal in journals:
         await journal.close()
 
 
 async def test_missing_extra_is_named_with_its_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    monkeypatch.delitem(sys.modules, "nexus_tools.leader.journal.postgres", raising=False)
-    monkeypatch.delattr(import_module("nexus_tools.leader.journal"), "postgres", raising=False)
+    for module in (
+        "journal.postgres",
+        "journal.postgres_connection",
+        "journal.postgres_tables",
+        "fleet.fleet_journal",
+    ):
+        package, _, name = module.partition(".")
+        monkeypatch.delitem(sys.modules, f"nexus_tools.leader.{module}", raising=False)
+        package = import_module(f"nexus_tools.leader.{package}")
+        monkeypatch.delattr(package, name, raising=False)
     with pytest.raises(UsageError) as caught:
-        await Journal.open(PostgresUrl.parse("postgresql:///d"), IDENTITY)
+        await open_journal(PostgresUrl.parse("postgresql:///d"), IDENTITY, Member())
     assert caught.value.code == "extra_not_installed"
     assert "pip install 'nexus-tools[fleet]'" in caught.value.hint
+    with pytest.raises(UsageError, match="extra `fleet`"):
+        create_journal(PostgresUrl.parse("postgresql:///d"), None)
 
 
 def test_leader_without_postgresql_does_not_import_psycopg():

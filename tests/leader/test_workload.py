@@ -1,4 +1,5 @@
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,11 +39,11 @@ class WorkloadBench:
     def __init__(self, group, config, capacity):
         self.carrying = FakeDispatcher()
         self.metrics = LeaderMetrics()
-        queue = ClosingQueue(config)
+        self.queue = ClosingQueue(config)
         self.workload = Workload(
             group,
             self.carrying,
-            queue,
+            self.queue,
             closed=ClosureLog(self.metrics, lambda: 0, lines=10),
             metrics=self.metrics,
             capacity=capacity,
@@ -111,6 +112,51 @@ async def test_closure_reported_at_any_moment_is_counted_once(config):
                 await asyncio.sleep(0)
             bench.workload.drop({Address.of(1): ClosureKind.SETTLED})
         assert bench.count("invocations_closed_total", how="settled") == 1
+
+
+async def test_abandoned_task_ends_unless_its_closing_is_in_flight(config):
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
+        bench = WorkloadBench(group, config, 10)
+        await bench.workload.start([assignment_of(n) for n in (1, 2, 3)])
+        await turns()
+        for number in (1, 2):
+            bench.queue.put(closing_of(number))
+        await bench.queue.take(1)
+        bench.workload.abandon([Address.of(n) for n in (1, 2, 3, 9)])
+        await turns()
+        assert bench.workload.tracked == {Address.of(1)}
+        assert len(bench.queue) == 0
+        bench.carrying.go_on.set()
+    assert bench.count("invocations_closed_total", how="settled") == 1
+
+
+def closing_of(number):
+    amounts = dict.fromkeys(
+        ("size", "commands", "effort", "following_effort", "following_edges", "input_bytes"), 0
+    )
+    return SimpleNamespace(
+        assignment=assignment_of(number),
+        closed=asyncio.get_running_loop().create_future(),
+        is_signed=False,
+        is_costly=False,
+        **amounts,
+    )
+
+
+async def test_counts_contain_the_tasks_of_each_tool_without_an_outcome(config):
+    ended = []
+    async with asyncio.TaskGroup() as group:
+        bench = WorkloadBench(group, config, 10)
+        bench.workload.on_end = ended.append
+        await bench.workload.start([assignment_of(1), assignment_of(2)])
+        assert bench.workload.without_outcome == {Address.of(1): 2}
+        bench.carrying.on_outcome(assignment_of(1))
+        assert ended == [Address.of(1)]
+        assert bench.workload.without_outcome == {Address.of(1): 1}
+        assert bench.workload.free_capacity == 8
+        bench.carrying.go_on.set()
+    assert ended == [Address.of(1)] * 3
+    assert bench.workload.without_outcome == {}
 
 
 async def test_take_waits_while_the_capacity_is_exhausted(config):

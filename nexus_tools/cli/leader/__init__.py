@@ -12,6 +12,8 @@ COMMANDS = {
     "register": "Register a leader, lock its collateral, and activate it.",
     "run": "Run the Leader until Ctrl-C.",
     "status": "Show the leaders of the wallet.",
+    "jobs": "Inspect the open invocations in a Leader's journal.",
+    "journal": "Create a journal in PostgreSQL.",
     "worker": "Manage the keys that close invocations for a leader.",
     "key": "Manage the keys with which a leader signs its tool calls.",
     "activate": "Start accepting new invocations.",

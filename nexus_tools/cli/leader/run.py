@@ -19,6 +19,7 @@ from nexus_tools.cli.framework import (
     reduce_gc_frequency,
     with_current_options,
 )
+from nexus_tools.cli.leader.journal_location import JournalLocation, default_journal
 from nexus_tools.cli.leader.own import require_single, run_command
 from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.settings.environment import LEADER_PREFIX
@@ -41,13 +42,6 @@ _OPTIONS = (
 )
 
 
-class _JournalLocation(click.Path):
-    """A file, or a URL."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if "://" in str(value) else super().convert(value, param, ctx)
-
-
 @click.command()
 @click.option(
     "--leader",
@@ -65,7 +59,7 @@ class _JournalLocation(click.Path):
 )
 @click.option(
     "--journal",
-    type=_JournalLocation(dir_okay=False, path_type=Path),
+    type=JournalLocation(dir_okay=False, path_type=Path),
     metavar="FILE|URL",
     help="SQLite file, or postgresql:// URL without a password, of the journal. Default: a file in"
     " the data directory.",
@@ -222,7 +216,7 @@ async def _run(
         if isinstance(config.journal, Path):
             config.journal.parent.mkdir(parents=True, exist_ok=True)
         else:
-            require_finished(_default_journal(session, leader_id))
+            require_finished(default_journal(session, leader_id))
         leader = Leader(config, client, signers, deployment, leader_id)
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, leader.stop)
@@ -272,10 +266,6 @@ def _health_url(config: "LeaderConfig", port: int | None) -> str:
     return f"http://{host}:{port}" if port else ""
 
 
-def _default_journal(session: Session, leader_id: "Address | None") -> Path:
-    return session.settings.data_directory / "leaders" / f"{leader_id}.sqlite"
-
-
 def _config(
     session: Session, leader_id: "Address | None", options: dict[str, Any]
 ) -> "LeaderConfig":
@@ -283,7 +273,7 @@ def _config(
     from nexus_tools.leader import LeaderConfig
 
     # The journal is opened only after the leader's ID is known.
-    journal = _default_journal(session, leader_id)
+    journal = default_journal(session, leader_id)
     environment = {f"{LEADER_PREFIX}JOURNAL": str(journal), **os.environ}
     given = {name: options[name] for name in _OPTIONS} | network_policy(options)
     overrides = {name: value for name, value in given.items() if value not in (None, ())}

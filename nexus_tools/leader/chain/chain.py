@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import monotonic
 
 from nexus_tools.contracts import Deployment
 from nexus_tools.contracts.move_bindings.invocation import Invocation
@@ -52,6 +53,9 @@ class ExecutionObject:
     argument: SharedObject
 
 
+# Requests and short outages of a node take less time.
+_CUT_OFF_S = 10.0
+
 WRONG_CHAIN_HINT = (
     "If a localnet was recreated, publish the package there, register the leader, and start the"
     " Leader again."
@@ -64,6 +68,7 @@ class Chain:
 
     `rolled_back` is set when the node was rolled back to an earlier state of the chain, or when
     another node that lags responds. Data that was read earlier may then not be on the chain.
+    `is_behind` is set while the node lags behind a checkpoint that this leader has seen.
     """
 
     def __init__(self, client: SuiClient, deployment: Deployment, leader: Address) -> None:
@@ -73,6 +78,8 @@ class Chain:
         self._reader = BatchReader(client.objects)
         self._max_height = 0
         self.seen = 0
+        self.is_behind = False
+        self._unreachable_since_s: float | None = None
         self.rolled_back = asyncio.Event()
 
     async def check(self) -> None:
@@ -100,6 +107,36 @@ class Chain:
         """Record a checkpoint number. `seen` is the highest number since the last rollback."""
         self.seen = max(self.seen, height)
         self._max_height = max(self._max_height, height)
+
+    def note_reachable(self, *, is_reachable: bool) -> None:
+        """Record whether the node responds."""
+        if is_reachable:
+            self._unreachable_since_s = None
+        elif self._unreachable_since_s is None:
+            self._unreachable_since_s = monotonic()
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the node responded to the last health check."""
+        return self._unreachable_since_s is None
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the node has not responded for so long that other processes should continue."""
+        since_s = self._unreachable_since_s
+        return since_s is not None and monotonic() - since_s > _CUT_OFF_S
+
+    def expect(self, height: int) -> None:
+        """Record a checkpoint number that another process has seen. Objects may need it."""
+        self._max_height = max(self._max_height, height)
+
+    async def lagging_height(self) -> int | None:
+        """Return the number of the node's newest checkpoint if the node lags behind, or None."""
+        if self.is_behind:
+            height = await self.height()
+            self.is_behind = height < self._max_height
+            return height if self.is_behind else None
+        return None
 
     def note_rollback(self, height: int = 0) -> None:
         """Record a rollback of the node to `height` checkpoints, or 0 if the number is unknown."""
@@ -179,6 +216,7 @@ class Chain:
     async def _check_node_is_current(self, values: Sequence[Object | None]) -> None:
         """Raise `node_behind` if an object is missing, possibly because the node lags."""
         if None in values and (height := await self.height()) < self._max_height:
+            self.is_behind = True
             raise UnreachableError(
                 "node_behind",
                 f"the node lags behind: expected at least {self._max_height} checkpoints, got"

@@ -11,6 +11,7 @@ earns. Owners with sufficient earlier fees need no simulation until a transactio
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from time import perf_counter
 
 from nexus_tools.contracts.move_bindings import invocation as moves
@@ -29,6 +30,7 @@ from nexus_tools.leader.closing.workers import Worker, Workers
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.response_classifier import failure
 from nexus_tools.leader.journal.journal import Journal
+from nexus_tools.leader.journal.lease import RowLostError
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.client import SimulatedTransaction, simulate_transaction
 from nexus_tools.sui.support.logs import error_summary, get_logger
@@ -88,14 +90,13 @@ class Closer:
         async with asyncio.TaskGroup() as group:
             while True:
                 await self._slots.acquire()
-                closings = await self.queue.take(self._batch_limit, self._batch_wait_s)
+                closings = await self.queue.take(
+                    self._batch_limit, lambda: _BATCH_WAIT_S if self._in_flight else 0.0
+                )
                 task = group.create_task(self._close(closings))
                 self._in_flight.add(task)
                 self._metrics.transactions.set(len(self._in_flight))
                 task.add_done_callback(self._on_done)
-
-    def _batch_wait_s(self) -> float:
-        return _BATCH_WAIT_S if self._in_flight else 0.0
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
         self._in_flight.discard(task)
@@ -273,7 +274,8 @@ class Closer:
             if closing.fail_fee_mist and isinstance(closing.outcome, Answer):
                 closing.fail_with(failure(FailureReason.REFUSED, _UNPROFITABLE_DETAIL))
                 self._metrics.failed.labels(FailureReason.REFUSED.value).inc()
-                await self._journal.record_outcome(invocation, closing.outcome)
+                with suppress(RowLostError):  # the first transaction on chain decides
+                    await self._journal.record_outcome(invocation, closing.outcome)
             else:
                 await self._note_closed(closings, {closing: ClosureKind.MISSED})
 
@@ -349,10 +351,8 @@ class Closer:
             case _ if failed_closing in closings:
                 closings.remove(failed_closing)
                 self._on_refused(failed_closing)
-            case _ if reduce_steps(closings, execution):
+            case _ if reduce_steps(closings, execution) or len(closings) < count:
                 pass  # the steps after a closing must never block the closing
-            case _ if len(closings) < count:
-                pass
             case _ if len(closings) > 1:
                 self._requeue_half(closings)  # smaller batches isolate the unknown cause
             case _:

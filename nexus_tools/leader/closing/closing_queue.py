@@ -63,6 +63,10 @@ class ClosingQueue:
             closing.close(closed)
         return closing is not None
 
+    def discard(self, invocation: Address) -> None:
+        """Remove a closing from the queue without resolving it."""
+        self._waiting.pop(invocation, None)
+
     def is_under_way(self, invocation: Address) -> bool:
         """Return whether a closing of the invocation has left the queue but is not closed yet."""
         return invocation in self._unclosed and invocation not in self._waiting

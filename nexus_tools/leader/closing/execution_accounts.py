@@ -5,7 +5,8 @@ gas and the fee is paid only when the invocation is closed. An execution may the
 leader a limited amount, and an additional amount for each open invocation. The same limit applies
 to all executions of one owner together, because one transaction can start many executions.
 
-The accounts are kept in memory, so a restart resets them.
+The accounts are kept in memory. A restart resets them, and so does a change of the process that
+works on executions.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,6 +69,11 @@ class ExecutionAccounts:
         self._owners = _Accounts(_MAX_ACCOUNTS)
         self._owner_of: LRUCache[Address, Address] = LRUCache(_MAX_ACCOUNTS)
         self._open: dict[Address, Address] = {}
+
+    def reset(self) -> None:
+        """Forget all accounts."""
+        for accounts in (self._executions, self._owners, self._owner_of, self._open):
+            accounts.clear()
 
     def set_owner(self, execution: Address, owner: Address) -> None:
         """Record the owner of an execution. The owner's account then includes its debts."""

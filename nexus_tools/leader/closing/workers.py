@@ -122,6 +122,11 @@ class Workers:
         return self._epoch
 
     @property
+    def addresses(self) -> tuple[Address, ...]:
+        """The addresses of all local keys."""
+        return tuple(worker.address for worker in self._workers)
+
+    @property
     def listed(self) -> tuple[Worker, ...]:
         """The workers that the leader's on-chain object currently lists."""
         return tuple(worker for worker in self._workers if worker.is_listed)

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -53,7 +53,10 @@ _Result = Outcome | Retryable | Declined
 
 
 class Invoker:
-    """A sender of concurrent tool calls. `size` returns the on-chain size of an answer in bytes."""
+    """A sender of concurrent tool calls. `size` returns the on-chain size of an answer in bytes.
+
+    `confirm` returns when no other process may make the same call.
+    """
 
     def __init__(
         self,
@@ -64,11 +67,13 @@ class Invoker:
         *,
         request_signing: RequestSigning | None = None,
         turns: ValidationTurns | None = None,
+        confirm: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._turns = turns or ValidationTurns()
         self._config = config
         self._client = client
         self._request_signing = request_signing or RequestSigning()
+        self._confirm = confirm
         self._size = size
         self._metrics = metrics
         self._backoff = Backoff(config.retry_delay_ms, config.max_retry_delay_ms)
@@ -138,6 +143,8 @@ class Invoker:
                 if seconds:
                     return _Paused(seconds)
                 try:
+                    if self._confirm is not None:
+                        await self._confirm()
                     return await self._exchange(call, health)
                 finally:
                     # This call has no effect if the result of the tool call was recorded.

@@ -61,9 +61,14 @@ class AuthorAccounts:
         self._changed = asyncio.Condition()
 
     async def load(self) -> None:
-        """Load the accounts that earlier runs of this leader recorded in the journal."""
-        for key, account in (await self._journal.tool_accounts()).items():
-            self._accounts[key] = _Account(account.balance_mist, account.refused_until_ms)
+        """Load the accounts that this leader recorded in the journal."""
+        stored = await self._journal.tool_accounts()
+        for key in self._accounts.keys() | stored.keys():
+            account = stored.get(key, AuthorAccount(0, 0))
+            self._accounts[key].balance_mist = account.balance_mist
+            self._accounts[key].refused_until_ms = account.refused_until_ms
+        async with self._changed:
+            self._changed.notify_all()
 
     def trusts(self, author: Author) -> bool:
         """Return whether the tools of an author need no account."""
@@ -129,13 +134,13 @@ class AuthorAccounts:
 
         A failure blocks the author for a day. The method returns after the journal's commit.
         """
-        changed = {}
+        changes = {}
         for key, account in zip(author, self._accounts_of(author), strict=False):
             account.balance_mist += margin_mist
             if is_failure:
                 account.refused_until_ms = self._clock.now_ms() + _DAY_MS
-            changed[key] = AuthorAccount(account.balance_mist, account.refused_until_ms)
-        await self._journal.save_tool_accounts(changed)
+            changes[key] = AuthorAccount(margin_mist, account.refused_until_ms)
+        await self._journal.save_tool_accounts(changes)
 
     def _accounts_of(self, author: Author) -> tuple[_Account, ...]:
         return () if self.trusts(author) else tuple(self._accounts[key] for key in author)

@@ -152,9 +152,10 @@ class ExecutionRunner:
             self._HANDLERS[type(event)](self, event)
 
     def stop(self) -> None:
-        """Cancel all tasks. The next start of the Leader resumes the executions."""
+        """Cancel all tasks. The next holder resumes the executions."""
         for task in self._tasks.values():
             task.cancel()
+        self._metrics.executions.set(0)
 
     # --- Event handlers
 

@@ -50,10 +50,12 @@ class Heartbeat:
         self.trouble = f"{error.message}. {hint}" if hint else error.message
         self.code = error.code
         self._metrics.node_up.set(0)
+        self._chain.note_reachable(is_reachable=False)
 
     def observe(self, height: int, seen: int = 0) -> None:
         """Record the node's number of checkpoints, which was at least `seen` before."""
         self._metrics.node_up.set(1)
+        self._chain.note_reachable(is_reachable=True)
         self._metrics.node_checkpoint.set(height)
         self.trouble = self.code = ""
         if height < seen:

@@ -56,16 +56,17 @@ _TIMES = {
 class EventPage:
     """A page of consecutive events, sorted by their meaning, and the cursor after the last event.
 
-    `latest_ms` is the latest time in an event, or 0 if no event contains a time. `fees_mist` is the
-    sum of the fees that this leader earned. The values of `executions` are True for an execution
-    that names this leader and has not ended. `steps` contains the events that may create or
-    complete steps of executions, in order. `schedules` contains the events after which a schedule
-    may be due, each with its cursor. `namings` contains the changes of the schedules that name this
-    leader, in order.
+    `attempts` are the requested invocations that belong to executions. `latest_ms` is the latest
+    time in an event, or 0 if no event contains a time. `fees_mist` is the sum of the fees that this
+    leader earned. The values of `executions` are True for an execution that names this leader and
+    has not ended. `steps` contains the events that may create or complete steps of executions, in
+    order. `schedules` contains the events after which a schedule may be due, each with its cursor.
+    `namings` contains the changes of the schedules that name this leader, in order.
     """
 
     cursor: Cursor
     assigned: list[Assignment] = field(default_factory=list)
+    attempts: set[Address] = field(default_factory=set)
     closed: dict[Address, ClosureKind] = field(default_factory=dict)
     executions: dict[Address, bool] = field(default_factory=dict)
     steps: list[RegistryEvent] = field(default_factory=list)
@@ -115,6 +116,7 @@ class EventPage:
         if own_assignment is not None:
             self.assigned.append(own_assignment)
         if event.attempt is not None:
+            self.attempts.add(event.invocation)
             self.steps.append(event)
             if leader in event.leaders:
                 self.executions[event.attempt.execution] = True

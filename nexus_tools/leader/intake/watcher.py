@@ -109,6 +109,8 @@ class Watcher:
                 self._clock.now_ms(),
                 page.executions,
                 schedules=page.namings,
+                attempts=page.attempts,
+                checkpoint=page.cursor.checkpoint,
             )
         )
         self._count(page)

@@ -6,81 +6,47 @@ chain is authoritative. Transactions are not recorded, because a transaction can
 restart. The chain skips invocations that are already closed.
 """
 
-import asyncio
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
-from enum import StrEnum
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import ClosureKind
-from nexus_tools.leader.journal import schedule_rows
+from nexus_tools.leader.journal import invocation_rows, schedule_rows
 from nexus_tools.leader.journal.group_commit import GroupCommit
-from nexus_tools.leader.journal.postgres_url import PostgresUrl
+from nexus_tools.leader.journal.invocation_rows import (
+    ASSIGNMENT_COLUMNS,
+    Entry,
+    assignment_of,
+    dump_outcome,
+)
 from nexus_tools.leader.journal.schedule_rows import ScheduleChange, Search
 from nexus_tools.leader.journal.sqlite_file import SqliteFile
-from nexus_tools.leader.journal.store import Connection, Store
+from nexus_tools.leader.journal.store import Connection, check_identity
 from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.types.address import Address
-from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, OutcomeSignature
-
-_COLUMNS = [column.name for column in fields(Assignment)]
+from nexus_tools.tool import Outcome
 
 _SCHEMA_VERSION = 4
-_SCHEMA = f"""
+SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS identity (value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS cursor (
     "only" INTEGER PRIMARY KEY CHECK ("only" = 0), value TEXT NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS invocations (
-    invocation BLOB PRIMARY KEY,
-    tool BLOB NOT NULL,
-    fqn TEXT NOT NULL,
-    place INTEGER NOT NULL,
-    opens_at_ms INTEGER NOT NULL,
-    window_ends_at_ms INTEGER NOT NULL,
-    expires_at_ms INTEGER NOT NULL,
-    timeout_ms INTEGER NOT NULL,
-    max_outcome_bytes INTEGER NOT NULL,
-    stage TEXT NOT NULL,
-    outcome TEXT,
-    closed TEXT,
-    closed_at_ms INTEGER
-) STRICT;
+{invocation_rows.SCHEMA}
 CREATE TABLE IF NOT EXISTS executions (execution BLOB PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS tool_accounts (
     author BLOB PRIMARY KEY, balance_mist INTEGER NOT NULL, refused_until_ms INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage != 'closed';
 {schedule_rows.SCHEMA}
 """
+"""The tables of a journal, with the types of SQLite."""
 
 _WRITE_CURSOR = (
     'INSERT INTO cursor VALUES (0, ?) ON CONFLICT ("only") DO UPDATE SET value = excluded.value'
 )
-
-
-class Stage(StrEnum):
-    """The stage of processing of an invocation."""
-
-    ASSIGNED = "assigned"
-    CALLED = "called"
-    """The tool may have been called."""
-    COMPLETED = "known"
-    """The outcome is recorded. A transaction that closes the invocation may be in flight."""
-    CLOSED = "closed"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An open invocation. `outcome` is None before the stage `COMPLETED`."""
-
-    assignment: Assignment
-    stage: Stage
-    outcome: Outcome | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +76,28 @@ class AuthorAccount:
 class Journal:
     """The journal of one leader on one chain. Every method returns after its commit."""
 
+    is_holder = False
+    """Whether this process reads events, and works on executions and schedules."""
+
     def __init__(self, commits: GroupCommit) -> None:
         self._commits = commits
 
     @classmethod
-    async def open(cls, location: Path | PostgresUrl, identity: str) -> "Journal":
-        """Open or create the journal. `identity` names the chain, the package and the leader.
+    async def open(cls, path: Path, identity: str) -> "Journal":
+        """Open or create an SQLite file. `identity` names the chain, the package and the leader.
 
         Raises:
-            UnreachableError: `journal_unreachable` if PostgreSQL does not respond.
-            UsageError: `journal_locked`, `journal_invalid`, `extra_not_installed`, or
-                `journal_identity_mismatch` if the journal has another identity.
+            UsageError: `journal_locked`, `journal_invalid`, or `journal_identity_mismatch` if the
+                journal has another identity.
         """
-        journal = cls(GroupCommit(await _open_store(location)))
-        stored = await journal._commits.run(lambda connection: _identity(connection, identity))
-        if stored != identity:
+        journal = cls(GroupCommit(SqliteFile(path, SCHEMA, _SCHEMA_VERSION)))
+        try:
+            await journal._commits.run(
+                lambda connection: check_identity(connection, identity, str(path))
+            )
+        except UsageError:
             await journal.close()
-            raise _foreign(location, stored)
+            raise
         return journal
 
     @property
@@ -151,21 +122,27 @@ class Journal:
         executions: Mapping[Address, bool] | None = None,
         *,
         schedules: Sequence[ScheduleChange] = (),
+        attempts: Collection[Address] = (),  # noqa: ARG002 - for several processes
+        checkpoint: int = 0,  # noqa: ARG002
     ) -> tuple[Assignment, ...]:
         """Record a page of events with the cursor after it, and return its new, open assignments.
 
         `executions` maps an execution to True if it names this leader, and to False if it must be
-        deleted from the journal. `schedules` are the changes of schedules, in order.
+        deleted from the journal. `schedules` are the changes of schedules, in order. `attempts` are
+        the invocations that belong to executions. `checkpoint` is the last one of the page. Only
+        a journal that several processes share stores both.
         """
 
         def write(connection: Connection) -> tuple[Assignment, ...]:
             # After a restart, the watcher may read events again, but the rows of known invocations
             # must not change.
             new_assignments = [
-                assignment for assignment in assigned if _insert(connection, assignment)
+                assignment
+                for assignment in assigned
+                if invocation_rows.insert(connection, assignment)
             ]
-            _close(connection, closed, now_ms)
-            _update_executions(connection, executions or {})
+            invocation_rows.close(connection, closed, now_ms)
+            update_executions(connection, executions or {})
             schedule_rows.apply_changes(connection, schedules)
             # The cursor is in the same transaction, so that no event before it is missing.
             connection.execute(_WRITE_CURSOR, (cursor,))
@@ -190,15 +167,22 @@ class Journal:
             (dump_outcome(outcome), bytes(invocation)),
         )
 
+    async def confirm(self) -> None:
+        """Return when no other process owns the invocations of this process."""
+
+    async def give_back(self, invocation: Address, *, holder_only: bool = False) -> bool:  # noqa: ARG002 - other journals use them
+        """Leave an invocation to other processes, or to the holder. Return False if none exist."""
+        return False
+
     async def save_executions(self, executions: Mapping[Address, bool]) -> None:
         """Record executions that name this leader (True), and delete other executions (False)."""
-        await self._commits.run(lambda connection: _update_executions(connection, executions))
+        await self._commits.run(lambda connection: update_executions(connection, executions))
 
     async def finish_execution_search(self, found: Iterable[Address]) -> None:
         """Record the executions that the search found, and that the search is finished."""
 
         def write(connection: Connection) -> None:
-            _update_executions(connection, dict.fromkeys(found, True))
+            update_executions(connection, dict.fromkeys(found, True))
             schedule_rows.finish_search(connection, Search.EXECUTIONS)
 
         await self._commits.run(write)
@@ -219,19 +203,26 @@ class Journal:
         rows = await self._commits.run(lambda connection: connection.execute(statement).fetchall())
         return {Address(author): AuthorAccount(*account) for author, *account in rows}
 
-    async def save_tool_accounts(self, accounts: Mapping[Address, AuthorAccount]) -> None:
-        """Replace accounts of authors."""
-        rows = [(bytes(author), *astuple(account)) for author, account in accounts.items()]
+    async def save_tool_accounts(self, changes: Mapping[Address, AuthorAccount]) -> None:
+        """Add balances to accounts of authors, and extend the times until which they are refused.
+
+        Another process may have changed the same accounts.
+        """
+        rows = [(bytes(author), *astuple(change)) for author, change in changes.items()]
         statement = (
             "INSERT INTO tool_accounts VALUES (?, ?, ?) ON CONFLICT (author) DO UPDATE"
-            " SET balance_mist = excluded.balance_mist,"
-            " refused_until_ms = excluded.refused_until_ms"
+            " SET balance_mist = tool_accounts.balance_mist + excluded.balance_mist,"
+            " refused_until_ms = CASE"
+            " WHEN excluded.refused_until_ms > tool_accounts.refused_until_ms"
+            " THEN excluded.refused_until_ms ELSE tool_accounts.refused_until_ms END"
         )
         await self._commits.run(lambda connection: connection.executemany(statement, rows))
 
     async def record_closed(self, closed: Mapping[Address, ClosureKind], now_ms: int) -> None:
         """Record how invocations were closed."""
-        await self._commits.run(lambda connection: _close(connection, closed, now_ms))
+        await self._commits.run(
+            lambda connection: invocation_rows.close(connection, closed, now_ms)
+        )
 
     async def closed_early(self, now_ms: int) -> tuple[Assignment, ...]:
         """Return the closed invocations that expire after `now_ms`. A rollback may reopen them."""
@@ -243,12 +234,14 @@ class Journal:
         return await self._closed(condition, now_ms, now_ms, count)
 
     async def _closed(self, condition: str, *values: int) -> tuple[Assignment, ...]:
-        columns = ", ".join(_COLUMNS)
-        statement = f"SELECT {columns} FROM invocations WHERE stage = 'closed' AND {condition}"  # noqa: S608 - constant names
+        statement = (
+            f"SELECT {ASSIGNMENT_COLUMNS} FROM invocations"  # noqa: S608 - constant names
+            f" WHERE stage = 'closed' AND {condition}"
+        )
         rows = await self._commits.run(
             lambda connection: connection.execute(statement, values).fetchall()
         )
-        return tuple(map(_assignment, rows))
+        return tuple(map(assignment_of, rows))
 
     async def reopen(self, invocations: Iterable[Address]) -> None:
         """Reset invocations to the stage `ASSIGNED`."""
@@ -270,61 +263,8 @@ class Journal:
         await self._commits.run(lambda connection: connection.execute(statement, values))
 
 
-async def _open_store(location: Path | PostgresUrl) -> Store:
-    if isinstance(location, Path):
-        return SqliteFile(location, _SCHEMA, _SCHEMA_VERSION)
-    try:
-        from nexus_tools.leader.journal.postgres import PostgresSchema  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError(
-            "extra_not_installed",
-            f"the extra `fleet` is required for a journal in PostgreSQL: {error}",
-            hint="Run `pip install 'nexus-tools[fleet]'`.",
-        ) from error
-    return await asyncio.to_thread(PostgresSchema, location, _SCHEMA, _SCHEMA_VERSION)
-
-
-def _foreign(location: Path | PostgresUrl, known: str) -> UsageError:
-    journal = location if isinstance(location, Path) else f"in the schema {location.schema}"
-    return UsageError(
-        "journal_identity_mismatch",
-        f"the journal {journal} belongs to another leader or chain: {known}",
-        hint="Use a separate journal for each leader and each chain.",
-    )
-
-
-def _identity(connection: Connection, new: str) -> str:
-    """Return the identity of the journal, which is set to `new` in a new journal."""
-    stored = connection.execute("SELECT value FROM identity").fetchone()
-    if stored is None:
-        connection.execute("INSERT INTO identity VALUES (?)", (new,))
-    return new if stored is None else str(stored[0])
-
-
-def _insert(connection: Connection, assignment: Assignment) -> bool:
-    marks = ", ".join("?" * len(_COLUMNS))
-    changes = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])
-    statement = (
-        f"INSERT INTO invocations ({', '.join(_COLUMNS)}, stage)"  # noqa: S608 - constant names
-        f" VALUES ({marks}, 'assigned')"
-        # The same ID with another time occurs only on a chain that was rolled back.
-        f" ON CONFLICT (invocation) DO UPDATE SET {changes}, stage = 'assigned', outcome = NULL,"
-        " closed = NULL, closed_at_ms = NULL"
-        " WHERE invocations.opens_at_ms != excluded.opens_at_ms"
-    )
-    values = [bytes(v) if isinstance(v, bytes) else v for v in astuple(assignment)]
-    return connection.execute(statement, values).rowcount == 1
-
-
-def _close(connection: Connection, closed: Mapping[Address, ClosureKind], now_ms: int) -> None:
-    connection.executemany(
-        "UPDATE invocations SET stage = 'closed', closed = ?, closed_at_ms = ?, outcome = NULL"
-        " WHERE invocation = ? AND stage != 'closed'",
-        [(kind.value, now_ms, bytes(invocation)) for invocation, kind in closed.items()],
-    )
-
-
-def _update_executions(connection: Connection, executions: Mapping[Address, bool]) -> None:
+def update_executions(connection: Connection, executions: Mapping[Address, bool]) -> None:
+    """Write executions that name this leader (True), and delete other executions (False)."""
     kept_rows = [(bytes(execution),) for execution, is_kept in executions.items() if is_kept]
     forgotten_rows = [
         (bytes(execution),) for execution, is_kept in executions.items() if not is_kept
@@ -335,52 +275,12 @@ def _update_executions(connection: Connection, executions: Mapping[Address, bool
 
 def _recall(connection: Connection) -> RecoveredState:
     cursor = connection.execute("SELECT value FROM cursor").fetchone()
-    rows = connection.execute(
-        f"SELECT {', '.join(_COLUMNS)}, stage, outcome FROM invocations"  # noqa: S608 - constant names
-        " WHERE stage != 'closed' ORDER BY expires_at_ms"
-    )
+    entries = invocation_rows.open_entries(connection)
     execution_rows = connection.execute("SELECT execution FROM executions")
     return RecoveredState(
-        cursor=cursor[0] if cursor else None,
-        entries=tuple(_entry(row) for row in rows),
+        cursor=(cursor and cursor[0]) or None,
+        entries=entries,
         executions=tuple(Address(execution) for (execution,) in execution_rows),
         schedules=schedule_rows.read_schedules(connection),
         searches=schedule_rows.read_searches(connection),
     )
-
-
-def _assignment(row: tuple[Any, ...]) -> Assignment:
-    invocation, tool, *terms = row
-    return Assignment(Address(invocation), Address(tool), *terms)
-
-
-def _entry(row: tuple[Any, ...]) -> Entry:
-    stage, outcome = row[len(_COLUMNS) :]
-    return Entry(
-        assignment=_assignment(row[: len(_COLUMNS)]),
-        stage=Stage(stage),
-        outcome=load_outcome(outcome) if outcome else None,
-    )
-
-
-def dump_outcome(outcome: Outcome) -> str:
-    """Return an outcome as JSON text."""
-    if isinstance(outcome, Answer):
-        document = {"variant": outcome.variant, "ports": outcome.ports}
-        if outcome.signature is not None:
-            signed = outcome.signature
-            document |= {"key": signed.key.hex(), "signature": signed.signature.hex()}
-        return json.dumps(document)
-    return json.dumps({"reason": outcome.reason.value, "detail": outcome.detail})
-
-
-def load_outcome(text: str) -> Outcome:
-    """Return the outcome that `dump_outcome` wrote."""
-    document = json.loads(text)
-    if "variant" in document:
-        signature = None
-        if "signature" in document:
-            parts = (bytes.fromhex(document[part]) for part in ("key", "signature"))
-            signature = OutcomeSignature(*parts)
-        return Answer(document["variant"], document["ports"], signature)
-    return Failure(FailureReason(document["reason"]), document["detail"])

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+from nexus_tools.errors import UsageError
+
 
 class Rows(Protocol):
     """The result of a statement."""
@@ -52,3 +54,29 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Close the database."""
+
+
+def check_identity(connection: Connection, identity: str, place: str) -> None:
+    """Write the identity into a new journal. `place` describes the journal in messages.
+
+    Raises:
+        UsageError: `journal_identity_mismatch` if the journal has another identity.
+    """
+    stored = connection.execute("SELECT value FROM identity").fetchone()
+    if stored is None:
+        connection.execute("INSERT INTO identity VALUES (?)", (identity,))
+    elif stored[0] != identity:
+        raise UsageError(
+            "journal_identity_mismatch",
+            f"the journal {place} belongs to another leader or chain: {stored[0]}",
+            hint="Use a separate journal for each leader and each chain.",
+        )
+
+
+def extra_missing(error: ImportError) -> UsageError:
+    """Return the error for a journal in PostgreSQL without the extra `fleet`."""
+    return UsageError(
+        "extra_not_installed",
+        f"the extra `fleet` is required for a journal in PostgreSQL: {error}",
+        hint="Run `pip install 'nexus-tools[fleet]'`.",
+    )

@@ -1,0 +1,1 @@
+"""Several processes of one leader, which share a journal in PostgreSQL."""
