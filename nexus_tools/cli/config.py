@@ -39,6 +39,7 @@ def show(session: Session) -> None:
         "max_gas_price": settings.max_gas_price_mist or MAX_GAS_PRICE_MIST,
         "leaders": settings.get("leaders"),
         "trusted_requesters": settings.get("trusted_requesters"),
+        "index_url": settings.get("index_url"),
         "intent_model": settings.intent_model,
         "from_environment": sorted(settings.overrides),
     }
@@ -94,6 +95,8 @@ def _check(settings: Settings, key: str, value: str) -> None:
         _ = replace(settings, overrides={key: value}).leaders
     elif key == "trusted_requesters":
         _ = replace(settings, overrides={key: value}).trusted_requesters
+    elif key == "index_url":
+        _ = replace(settings, overrides={key: value}).index_urls
     elif key == "intent_model":
         from nexus_tools.index.search import load_intent_model
 

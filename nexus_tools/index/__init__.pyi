@@ -1,4 +1,5 @@
 from .freshness import MAX_BEHIND_MS as MAX_BEHIND_MS
+from .freshness import check_checkpoint as check_checkpoint
 from .freshness import check_freshness as check_freshness
 from .index import ALL_TOOLS as ALL_TOOLS
 from .index import Index as Index
@@ -10,6 +11,8 @@ from .index_search import SearchResult as SearchResult
 from .index_search import SearchResults as SearchResults
 from .pipeline import IndexPipeline as IndexPipeline
 from .pipeline import rebuild as rebuild
+from .queries.ranking import OWN_FIRST as OWN_FIRST
+from .queries.ranking import describe_calls as describe_calls
 from .queries.records import DayStats as DayStats
 from .queries.records import IndexedExecution as IndexedExecution
 from .queries.records import IndexedInvocation as IndexedInvocation
@@ -21,11 +24,15 @@ from .queries.records import IndexPage as IndexPage
 from .queries.records import IndexStatus as IndexStatus
 from .queries.records import LeaderDetail as LeaderDetail
 from .queries.records import Performance as Performance
+from .queries.records import SearchStatus as SearchStatus
 from .queries.records import ToolDetail as ToolDetail
 from .queries.records import Windows as Windows
 from .queries.tools import IndexedToolFilter as IndexedToolFilter
 from .queries.tools import LeaderSort as LeaderSort
 from .queries.tools import ToolSort as ToolSort
+from .remote import RemoteIndex as RemoteIndex
+from .remote import RemotePage as RemotePage
+from .remote import RemoteTool as RemoteTool
 from .search_update import SearchUpdate as SearchUpdate
 from .tool_text import ToolText as ToolText
 from .writer import IndexWriter as IndexWriter

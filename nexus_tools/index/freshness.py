@@ -18,7 +18,12 @@ async def check_freshness(client: SuiClient, index: Index) -> int:
         WrongStateError: `index_stale` if the index is older, or ahead of the chain, which was then
             rolled back.
     """
-    checkpoint, newest = index.checkpoint(), await client.latest_checkpoint()
+    return await check_checkpoint(client, index.checkpoint())
+
+
+async def check_checkpoint(client: SuiClient, checkpoint: int) -> int:
+    """Return the checkpoint of an index if it is fresh. Raises `index_stale` as above."""
+    newest = await client.latest_checkpoint()
     if checkpoint > newest + MAX_AHEAD:
         raise _stale_error(f"the index is at checkpoint {checkpoint}, but the chain at {newest}")
     if checkpoint < newest:

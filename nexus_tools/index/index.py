@@ -13,11 +13,12 @@ from typing import Self, TypeVar
 
 from nexus_tools.contracts import Deployment, LeaderState
 from nexus_tools.index.addresses import find_numbers
-from nexus_tools.index.index_file import IndexIdentity, invalid_error, open_reader
+from nexus_tools.index.index_file import DAMAGE, IndexIdentity, invalid_error, open_reader
 from nexus_tools.index.index_search import IndexSearch, SearchQuery, SearchResults
 from nexus_tools.index.queries import activity
 from nexus_tools.index.queries import tools as tool_queries
 from nexus_tools.index.queries.performance import read_days
+from nexus_tools.index.queries.ranking import read_own_tools
 from nexus_tools.index.queries.records import (
     DayStats,
     IndexedExecution,
@@ -31,8 +32,10 @@ from nexus_tools.index.queries.records import (
     LeaderDetail,
     ToolDetail,
 )
+from nexus_tools.index.queries.registered import RegisteredTools, read_registered
 from nexus_tools.index.queries.scan import Scan
 from nexus_tools.index.queries.search import Admits, read_names
+from nexus_tools.index.queries.status import read_status
 from nexus_tools.index.queries.tools import IndexedToolFilter, LeaderSort, ToolSort
 from nexus_tools.index.tool_text import ToolText, read_tool_texts
 from nexus_tools.sui.types.address import Address
@@ -109,7 +112,7 @@ class Index:
                 yield self._connection
             finally:
                 self._connection.execute("ROLLBACK")
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             raise invalid_error(self.path, error) from error
 
     # --- Status
@@ -117,36 +120,8 @@ class Index:
     def status(self) -> IndexStatus:
         """Return the state of the index."""
         with self._reading() as connection:
-            chain_id, package, generation, complete_since = connection.execute(
-                "SELECT chain_id, package, generation, complete_since FROM identity"
-            ).fetchone()
-            checkpoint, newest_ms, events, change = connection.execute(
-                "SELECT checkpoint, newest_ms, last_seq, last_change FROM cursor"
-            ).fetchone()
-            counts = [
-                connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608 - constant names
-                for table in (
-                    *("tools", "leaders", "workflows", "tools WHERE definition_pending"),
-                    "unknown_events",
-                )
-            ]
-        tools, leaders, workflows, pending, unknown = counts
-        return IndexStatus(
-            chain_id=chain_id,
-            package=Address(package),
-            checkpoint=checkpoint,
-            complete_since=complete_since,
-            newest_ms=newest_ms,
-            last_change=change,
-            generation=generation,
-            tools=tools,
-            leaders=leaders,
-            workflows=workflows,
-            events=events,
-            pending_definitions=pending,
-            unknown_events=unknown,
-            bytes=self.path.stat().st_size,
-        )
+            search = self._search.status(connection)
+            return read_status(connection, self.path.stat().st_size, search)
 
     def checkpoint(self) -> int:
         """Return the checkpoint up to which the index contains all events."""
@@ -228,6 +203,28 @@ class Index:
                 limit,
                 after,
             )
+
+    def registered(
+        self, start: int, tool_filter: IndexedToolFilter = ALL_TOOLS, *, limit: int
+    ) -> RegisteredTools | None:
+        """Return active tools in the order of their registration. See `read_registered`."""
+        with self._reading() as connection:
+            return read_registered(connection, start, tool_filter, limit)
+
+    def own_tools(
+        self,
+        tool_filter: IndexedToolFilter = ALL_TOOLS,
+        *,
+        sort: ToolSort,
+        requesters: Collection[Address],
+    ) -> tuple[list[IndexedTool], list[IndexedTool]]:
+        """Return the tools that `requesters` called, which come before and after all other tools.
+
+        `sort` is `REPUTATION` or `VOLUME`. Only the newest 2 000 requests of each account count.
+        """
+        with self._reading() as connection:
+            numbers, now_ms = find_numbers(connection, requesters) or (), _now_ms(connection)
+            return read_own_tools(connection, tool_filter, sort, numbers, now_ms)
 
     def tool(self, fqn: str, *, requesters: Collection[Address] | None = None) -> ToolDetail | None:
         """Return the tool with an FQN and its performance, or None."""

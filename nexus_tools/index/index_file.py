@@ -27,6 +27,10 @@ from nexus_tools.sui.types.address import Address
 _REBUILD = "Run `nexus-tools index rebuild`."
 _WAIT_S = 5.0
 
+# Python cannot decode the message of SQLite about a name in a damaged schema.
+DAMAGE = (sqlite3.Error, UnicodeDecodeError)
+"""The errors that reading a damaged file may raise."""
+
 
 class IndexIdentity(Struct, frozen=True):
     """The chain and the original package ID that an index belongs to.
@@ -88,7 +92,7 @@ def _invalid_file(path: Path) -> Iterator[None]:
     """Convert errors of SQLite to `index_invalid`."""
     try:
         yield
-    except (sqlite3.Error, OSError) as error:
+    except (*DAMAGE, OSError) as error:
         raise invalid_error(path, error) from error
 
 
@@ -274,5 +278,9 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, isolation_level=None, check_same_thread=False, timeout=_WAIT_S
     )
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
     return connection

@@ -1,7 +1,7 @@
 """The search of an index: candidates from the text index, in an order from the index file."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from nexus_tools.errors import ValidationError, WrongStateError
 from nexus_tools.index.queries import search as queries
-from nexus_tools.index.queries.records import IndexedTool
+from nexus_tools.index.queries.ranking import describe_calls, sort_key
+from nexus_tools.index.queries.records import IndexedTool, SearchStatus
 from nexus_tools.index.queries.search import Admits, Standing
 from nexus_tools.index.queries.tools import IndexedToolFilter, ToolSort, read_tool
 from nexus_tools.index.search import (
@@ -20,22 +21,17 @@ from nexus_tools.index.search import (
     open_text_index,
 )
 from nexus_tools.index.search.engines import source_name, text_folder
-from nexus_tools.index.tool_text import read_tool_texts
+from nexus_tools.index.tool_text import count_changes, read_tool_texts
 
 if TYPE_CHECKING:
     from nexus_tools.index.search.intent import IntentIndex
     from nexus_tools.index.search.intent_model import IntentModel
 
 _CHANGES_AT_ONCE = 5_000
-_SORT_VALUES: dict[ToolSort, Callable[[Standing], Any]] = {
-    ToolSort.NEWEST: lambda standing: -standing.registration,
-    ToolSort.NAME: lambda standing: standing.fqn,
-    ToolSort.PRICE: lambda standing: standing.price_mist,
-    ToolSort.REPUTATION: lambda standing: -standing.reputation,
-    ToolSort.VOLUME: lambda standing: -standing.volume_mist,
-    ToolSort.LAST_SEEN: lambda standing: -standing.last_seen_ms,
-}
 _CURSOR_DIGITS = 9
+_RECORD_WEIGHT = 0.05
+# The relevance of a tool with half of the best score.
+_MIN_RELEVANCE = 0.6
 
 
 class SearchResult(Struct, frozen=True):
@@ -125,7 +121,7 @@ class IndexSearch:
         ).fetchone()
         text = self._opened(source_name(generation, vector_model))
         change = text.latest_change
-        notes = _lag_notes(last_change - change)
+        notes = _lag_notes(count_changes(connection, change))
         intent = self._intent_index(connection, vector_model, min(change, last_change), notes)
         search = ToolSearch(
             text,
@@ -147,6 +143,21 @@ class IndexSearch:
             page.fits,
             tuple(notes),
         )
+
+    def status(self, connection: sqlite3.Connection) -> SearchStatus:
+        """Return the state of the text index and of the vectors."""
+        generation, vector_model = connection.execute(
+            "SELECT generation, vector_model FROM identity"
+        ).fetchone()
+        ((vectors,),) = connection.execute("SELECT count(*) FROM vectors")
+        try:
+            text = self._opened(source_name(generation, vector_model))
+            engine, tools, change = text.engine, text.count(), text.latest_change
+        except WrongStateError:
+            self.close()
+            engine, tools, change = None, 0, 0
+        pending = count_changes(connection, change)
+        return SearchStatus(engine, tools, pending, vectors, vector_model)
 
     def _opened(self, source: str) -> TextIndex:
         if self._text is None or source != self._source:
@@ -229,23 +240,31 @@ def _ordered(
 ) -> Sequence[Candidate]:
     """Order candidates by a sort value, or else by experience, relevance, record and price.
 
-    Tools with a good experience of the requesters come first, and those with a bad one last. The
-    record of all requesters multiplies the relevance by a factor between 1 and 2. Therefore, a
-    bought record does not put a tool that hardly fits before all others. Among tools with about the
-    same product, the cheaper tool comes first.
+    Tools with a good experience of the requesters come first, if they fit at least half as well as
+    the best tool. Otherwise, one good call would put a tool with many keywords before all others.
+    Tools with a bad experience come last. Next are tools whose name is the query.
+
+    The record of all requesters multiplies the relevance by a factor between 1 and 1.05, because
+    anyone can buy a good record, or a bad one for another tool. Among tools with about the same
+    product, the cheaper tool comes first.
     """
     tools = [candidate.tool for candidate in candidates]
     standings = queries.read_standings(connection, tools, query.requesters)
-    sort_value = None if query.sort is None else _SORT_VALUES[query.sort]
 
     def key(candidate: Candidate) -> Any:
         standing = standings[candidate.tool]
-        if sort_value is not None:
-            return sort_value(standing), -candidate.relevance, standing.fqn
-        weight = candidate.relevance * (1 + standing.reputation)
+        if query.sort is not None:
+            return (
+                not candidate.is_exact,
+                sort_key(query.sort, standing),
+                -candidate.relevance,
+                standing.fqn,
+            )
+        weight = candidate.relevance * (1 + _RECORD_WEIGHT * standing.reputation)
         return (
-            _experience(standing),
-            -round(weight, 1),
+            _experience(standing, candidate.relevance),
+            not candidate.is_exact,
+            -round(weight, 2),
             standing.price_mist,
             -weight,
             standing.fqn,
@@ -254,21 +273,15 @@ def _ordered(
     return sorted(candidates, key=key)
 
 
-def _experience(standing: Standing) -> int:
-    """Return -1 for a good experience, 1 for a bad one, and 0 for none."""
-    if standing.settled > standing.faults:
-        return -1
-    return 1 if standing.faults else 0
+def _experience(standing: Standing, relevance: float) -> int:
+    """Return -1 for a good experience with a tool that fits, 1 for a bad one, and else 0."""
+    if standing.experience > 0 and relevance < _MIN_RELEVANCE:
+        return 0
+    return -standing.experience
 
 
 def _result(
     connection: sqlite3.Connection, tool: int, relevance: float, reason: str, query: SearchQuery
 ) -> SearchResult:
     found = read_tool(connection, tool, query.requesters, query.now_ms)
-    sentences = [reason]
-    if found.mine is not None and found.mine.closed:
-        sentences.append(f"For you, {found.mine.settled} of {found.mine.closed} calls succeeded.")
-    if found.record.closed:
-        share = f"{found.record.settled} of {found.record.closed}"
-        sentences.append(f"For all accounts, {share} calls in 30 days succeeded.")
-    return SearchResult(found, relevance, " ".join(sentences))
+    return SearchResult(found, relevance, f"{reason} {describe_calls(found)}".rstrip())

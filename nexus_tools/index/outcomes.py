@@ -39,15 +39,20 @@ TOOL_FAULTS = frozenset(
         FailureReason.TIMED_OUT,
         FailureReason.HTTP_ERROR,
         FailureReason.OUTPUT_INVALID,
-        FailureReason.OUTPUT_TOO_LARGE,
         FailureReason.UNAUTHORIZED,
         FailureReason.ABORTED,
     }
 )
-"""The failures that count against a tool."""
+"""The failures that count against a tool.
 
-LEADER_FAULTS = frozenset({FailureReason.REFUSED, FailureReason.OVERLOADED, MISSED})
-"""The failures that count against a leader."""
+`output_too_large` is not one of them, because the requester chooses the maximum size.
+"""
+
+LEADER_FAULTS = frozenset({FailureReason.REFUSED, FailureReason.OVERLOADED})
+"""The failures that count against a leader.
+
+`missed` is not one of them, because anyone can request invocations that a leader cannot close.
+"""
 
 
 def code_of(reason: str) -> int:

@@ -5,18 +5,18 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 from time import monotonic
 
-from nexus_tools.contracts import Deployment, event_filter
+from nexus_tools.contracts import Deployment
 from nexus_tools.contracts.move_bindings.version import RegistryMigrated
 from nexus_tools.contracts.move_bindings.workflows.dag_registry import DagRegistryMigrated
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError, WrongStateError
 from nexus_tools.index.definitions import definition_words
+from nexus_tools.index.event_filters import read_event_filter
 from nexus_tools.index.index_file import WritableIndex, create_copy, replace_contents
 from nexus_tools.index.search_update import SearchUpdate
 from nexus_tools.index.writer import IndexWriter, Item
 from nexus_tools.sui.client import (
     CHAIN_ROLLED_BACK,
     Cursor,
-    EventFilter,
     EventRecord,
     SuiClient,
     follow_events,
@@ -142,7 +142,7 @@ class IndexPipeline:
         await self._check_history()
         items = follow_events(
             self._client,
-            await self._event_filter(),
+            await read_event_filter(self._client, self._deployment),
             self._start(until),
             interrupted=self._interrupted,
         )
@@ -178,18 +178,6 @@ class IndexPipeline:
         await self._write(self._writer.apply, page)
         self._written_at = monotonic()
         self._written.set()
-
-    async def _event_filter(self) -> EventFilter:
-        """Return a filter for all events of all versions of the packages.
-
-        A new version may define new types, whose names contain the ID of that version.
-        """
-        result = event_filter(self._deployment)
-        for _, package in self._deployment.packages:
-            for version in await self._client.package_versions(package.original_id):
-                if version != package.original_id:
-                    result |= EventFilter(version)
-        return result
 
     async def _check_history(self) -> None:
         """Raise `history_missing` if the node lacks checkpoints after the cursor."""

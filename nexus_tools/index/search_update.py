@@ -1,11 +1,10 @@
 """The files that a search needs beside the index: a text index, and vectors in the index file."""
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nexus_tools.index.index_file import WritableIndex, connect_writer, invalid_error
+from nexus_tools.index.index_file import DAMAGE, WritableIndex, connect_writer, invalid_error
 from nexus_tools.index.search import CatchUp, TextIndex, VectorUpdate, open_text_index
 from nexus_tools.index.search.engines import source_name, text_folder
 from nexus_tools.index.tool_text import read_tool_texts
@@ -103,7 +102,7 @@ class SearchUpdate:
     def _reported(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             raise invalid_error(self._index.path, error) from error
 
     def _close_text_index(self) -> None:

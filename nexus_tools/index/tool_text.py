@@ -51,3 +51,13 @@ def read_tool_texts(
         ToolText(tool, fqn, description, words, change, state == ToolState.ACTIVE)
         for tool, fqn, description, words, change, state in rows
     ]
+
+
+def count_changes(connection: sqlite3.Connection, after_change: int) -> int:
+    """Return the number of tools that changed, or were removed, after a change number."""
+    ((count,),) = connection.execute(
+        "SELECT (SELECT count(*) FROM tools WHERE change > :after)"
+        " + (SELECT count(*) FROM removed_tools WHERE change > :after)",
+        {"after": after_change},
+    )
+    return int(count)

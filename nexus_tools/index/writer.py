@@ -193,6 +193,11 @@ class IndexWriter:
 
     # --- Derived tables
 
+    def derive(self) -> None:
+        """Derive the state and the totals from the event rows again."""
+        with self.transaction():
+            self._derive()
+
     def _derive(self) -> None:
         """Derive the state and the totals from the event rows again.
 

@@ -14,6 +14,7 @@ from .catalogue.registry_catalogue import RegistryCatalogue as RegistryCatalogue
 from .catalogue.registry_catalogue import ToolCaller as ToolCaller
 from .catalogue.registry_catalogue import ToolOffer as ToolOffer
 from .catalogue.registry_catalogue import ToolOffers as ToolOffers
+from .catalogue.remote_proposals import MergedProposals as MergedProposals
 from .catalogue.workflow_catalogue import WorkflowCatalogue as WorkflowCatalogue
 from .catalogue.workflow_catalogue import WorkflowOffers as WorkflowOffers
 from .catalogue.workflow_catalogue import WorkflowTerms as WorkflowTerms

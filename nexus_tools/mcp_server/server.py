@@ -23,7 +23,8 @@ from starlette.responses import JSONResponse
 from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.export import Exportable
 from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
-from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, ToolNames, check_arguments
+from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, check_arguments
+from nexus_tools.mcp_server.catalogue.tool_names import ToolNames
 from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
 from nexus_tools.mcp_server.origins import UNKNOWN, OriginLookup, own_origins
 from nexus_tools.mcp_server.presentation import Annotate, Presentation, declared

@@ -15,8 +15,17 @@ from nexus_tools.sui.support.suggestions import suggestion
 
 PREFIX = "NEXUS_TOOLS_"
 NAMES = (
-    *("check_domain", "config", "debug", "intent_model", "keystore", "leaders", "localnet_port"),
-    *("max_gas_price", "network", "passphrase", "passphrase_file", "secret", "signer", "signer_ca"),
+    *("check_domain", "config", "debug", "index_url", "intent_model", "keystore", "leaders"),
+    *(
+        "localnet_port",
+        "max_gas_price",
+        "network",
+        "passphrase",
+        "passphrase_file",
+        "secret",
+        "signer",
+        "signer_ca",
+    ),
     *("signer_certificate", "signer_key", "signer_token", "signer_token_file", "timeout"),
     *("trusted_requesters", "wallet"),
 )

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from nexus_tools.errors import UsageError
 from nexus_tools.sui.support.units import parse_gas_price, parse_timeout
 
 if TYPE_CHECKING:
@@ -68,6 +70,12 @@ class SettingValues:
         return self._addresses("trusted_requesters")
 
     @property
+    def index_urls(self) -> tuple[str, ...]:
+        """The URLs of remote indices. Raises `index_url_invalid`."""
+        texts = [text.strip() for text in (self.get("index_url") or "").split(",")]
+        return tuple(parse_index_url(text) for text in texts if text)
+
+    @property
     def intent_model(self) -> str | None:
         """The model for the search by intent: `wordllama`, a folder, or None for no such search."""
         model = self.get("intent_model")
@@ -79,3 +87,19 @@ class SettingValues:
 
         texts = [text.strip() for text in (self.get(key) or "").split(",")]
         return tuple(Address.parse_whole(text) for text in texts if text)
+
+
+def parse_index_url(text: str) -> str:
+    """Return the URL of a remote index. Raises `index_url_invalid`."""
+    try:
+        parts = urlsplit(text)
+        is_valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # an invalid address or port
+        is_valid = False
+    if not is_valid or "?" in text or "#" in text:
+        raise UsageError(
+            "index_url_invalid",
+            f"{text[:80]!r} is not the URL of an index",
+            hint="Pass the URL of `nexus-tools index serve`, such as https://index.example.com.",
+        )
+    return text.rstrip("/")

@@ -24,6 +24,7 @@ KEYS = {
     "leaders": "the IDs of the leaders that your invocations name, separated by commas",
     "trusted_requesters": "the addresses whose experience with tools counts like yours in a search,"
     " separated by commas",
+    "index_url": "the URLs of remote indices that list and search tools, separated by commas",
     "intent_model": "the model for the search by intent: wordllama, or a folder. Default: none",
 }
 TABLES = ("networks", "deployments", "upgrade_locks")

@@ -14,6 +14,7 @@ from nexus_tools.index import (
     open_writer,
 )
 from nexus_tools.index import index as index_module
+from nexus_tools.index.queries.search import read_texts
 from tests.index.synthetic import DEPLOYMENT, Events, object_id
 
 SMALL, LARGE = 1_000, 20_000
@@ -137,6 +138,31 @@ def test_details_cost_the_same_in_a_large_index(indices, monkeypatch, query):
         with effort.index as index:
             assert query(index) is not None
         instructions.append(effort.instructions)
+    assert instructions[1] < 1.3 * instructions[0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "tool_filter",
+    [
+        IndexedToolFilter(),
+        IndexedToolFilter(owner=OWNER),
+        IndexedToolFilter("xyz.domain3"),
+        IndexedToolFilter(min_price_mist=100, max_price_mist=100),
+        IndexedToolFilter(tool_type="offchain"),
+    ],
+    ids=["all", "owner", "domain", "price", "type"],
+)
+def test_texts_of_found_tools_cost_the_same_in_a_large_index(indices, tool_filter):
+    instructions = []
+    for rows in (SMALL, LARGE):
+        connection = open_reader(indices / f"{rows}.sqlite", IDENTITY)
+        found = [number for (number,) in connection.execute("SELECT id FROM tools LIMIT 400")]
+        counted = []
+        connection.set_progress_handler(lambda counted=counted: counted.append(1), 1)
+        assert read_texts(connection, found, tool_filter, None)
+        connection.close()
+        instructions.append(len(counted))
     assert instructions[1] < 1.3 * instructions[0]
 
 

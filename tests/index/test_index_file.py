@@ -47,7 +47,15 @@ def garble(path):
     path.write_bytes(content)
 
 
+def garble_schema(path):
+    """Put bytes that are not text into the name of a column, which SQLite then reports."""
+    content = path.read_bytes()
+    assert b"chain_id TEXT" in content
+    path.write_bytes(content.replace(b"chain_id TEXT", b"\x8e\x8ehain_i TEX"))
+
+
 DAMAGES = {
+    "garbled schema": garble_schema,
     "truncated": truncate,
     "garbled": garble,
     "text": lambda path: path.write_text("not an index\n" * 1_000),

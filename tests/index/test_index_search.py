@@ -12,6 +12,7 @@ from nexus_tools.index import (
     IndexedToolFilter,
     IndexIdentity,
     IndexWriter,
+    SearchStatus,
     SearchUpdate,
     ToolSort,
     open_writer,
@@ -34,6 +35,7 @@ def engine(request, monkeypatch):
         monkeypatch.setattr(
             engines, "find_spec", lambda name: None if name == "tantivy" else find_spec(name)
         )
+    return request.param
 
 
 class Written:
@@ -154,6 +156,37 @@ def test_text_index_of_other_contents_is_not_used(written, reading):
     assert names(index.search("rain")) == ["forecast"]
 
 
+def test_search_after_a_rollback_does_not_report_missing_changes(written, reading):
+    written.tools(WEATHER, IMAGE)
+    common = written.writer.cursor.checkpoint
+    written.update()
+    written.apply(*written.events.invocation(1, tool=0))
+    written.writer.roll_back(common)
+    assert reading().search("rain").notes == ()
+
+
+def test_status_describes_the_text_index(written, reading, engine):
+    written.tools(WEATHER, IMAGE)
+    index = reading()
+    assert index.status().search == SearchStatus(None, 0, 2, 0, None)
+    written.update()
+    assert index.status().search == SearchStatus(engine, 2, 0, 0, None)
+    written.apply(written.events.tool(5), written.events.tool(6))
+    assert index.status().search.pending_changes == 2
+    written.update()
+    assert index.status().search.tools == 4
+
+
+def test_status_describes_the_vectors(written, reading, model):
+    written.tools(WEATHER, IMAGE)
+    loaded = load_intent_model(model)
+    written.update(loaded)
+    search = reading().status().search
+    assert (search.tools, search.vectors, search.vector_model) == (2, 2, loaded.digest)
+    written.update()
+    assert (reading().status().search.vectors, reading().status().search.vector_model) == (0, None)
+
+
 # --- Intent
 
 
@@ -225,6 +258,32 @@ def test_own_experience_decides_before_the_record_of_all(written, reading):
     assert mine.items[0].reason.startswith("The query is the name of the tool. For you, 2 of 2")
     assert domains(reading().search("rain", requesters=[OTHER]))[0] == "a0"
     assert domains(reading().search("rain"))[0] == "a0"
+
+
+def own_domains(index, sort, **options):
+    first, last = index.own_tools(sort=sort, requesters=[ME], **options)
+    return [[tool.fqn.split(".")[1] for tool in tools] for tools in (first, last)]
+
+
+def test_own_tools_come_before_and_after_the_record_of_all(written, reading):
+    written.tools(*RAINS)
+    written.call(0, 40)
+    written.call(1, 2, requester=1, start=100)
+    written.call(2, 2, requester=1, fails=True, start=200)
+    written.call(3, 1, requester=1, start=300)
+    written.update()
+    index = reading()
+    # Tools with equal reputations keep the order of their numbers.
+    assert own_domains(index, ToolSort.REPUTATION) == [["a1", "a3"], ["a2"]]
+    assert own_domains(index, ToolSort.VOLUME) == [["a1", "a3"], []]
+    wanted = IndexedToolFilter(domain="xyz.a3")
+    assert own_domains(index, ToolSort.REPUTATION, tool_filter=wanted) == [["a3"], []]
+    assert own_domains(index, ToolSort.VOLUME, tool_filter=wanted) == [["a3"], []]
+    by_reputation = index.search("rain", sort=ToolSort.REPUTATION, requesters=[ME])
+    assert [*domains(by_reputation)[:2], domains(by_reputation)[-1]] == ["a1", "a3", "a2"]
+    by_volume = index.search("rain", sort=ToolSort.VOLUME, requesters=[ME])
+    assert domains(by_volume) == ["a1", "a3", "a0", "a2"]
+    assert domains(index.search("rain", sort=ToolSort.VOLUME))[0] == "a0"
 
 
 def test_bought_record_does_not_help_a_tool_that_hardly_fits(written, reading):

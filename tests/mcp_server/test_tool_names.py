@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_tools.export.names import mcp_name
-from nexus_tools.mcp_server.catalogue.catalogue import ToolNames
+from nexus_tools.mcp_server.catalogue.tool_names import ToolNames
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 EMPTY = None  # the catalogue is not used, because all names are registered

@@ -11,6 +11,8 @@ COMMANDS = {
     "run": "Build the index and keep it current until Ctrl-C.",
     "status": "Show the index and compare it with the chain.",
     "serve": "Serve the index as a read-only HTTP API.",
+    "snapshot": "Create a snapshot, from which others can start their index.",
+    "fetch": "Replace the index by a published snapshot.",
     "rebuild": "Read all events again and replace the index.",
 }
 

@@ -1,6 +1,6 @@
 """The index of the selected network, opened for writing."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from time import monotonic
 
@@ -11,6 +11,7 @@ from nexus_tools.nexus import Nexus
 from nexus_tools.sui.client import Cursor, oldest_checkpoint
 
 _SECONDS_BETWEEN_NOTES = 5.0
+_SECONDS_BETWEEN_POSITIONS = 60.0
 
 
 @asynccontextmanager
@@ -43,21 +44,35 @@ async def search_update(
 
 
 class ProgressNotes:
-    """The messages about the progress of a long reading, at most one every five seconds."""
+    """The messages about the position of the pipeline.
 
-    def __init__(self, session: Session, newest: int) -> None:
+    Until the pipeline has reached the newest checkpoint at its start, a message appears at most
+    every five seconds. Later, while the pipeline follows new events, it appears once a minute.
+    """
+
+    def __init__(
+        self, session: Session, newest: int, clock_s: Callable[[], float] = monotonic
+    ) -> None:
         self._output = session.output
         self._newest = newest
-        self._noted_at = monotonic()
+        self._clock_s = clock_s
+        self._noted_at = clock_s()
 
     def __call__(self, cursor: Cursor) -> None:
         """Note the position of the pipeline."""
-        if monotonic() - self._noted_at < _SECONDS_BETWEEN_NOTES:
+        checkpoint = cursor.checkpoint
+        is_following = checkpoint >= self._newest
+        interval_s = _SECONDS_BETWEEN_POSITIONS if is_following else _SECONDS_BETWEEN_NOTES
+        if self._clock_s() - self._noted_at < interval_s:
             return
-        self._noted_at = monotonic()
-        share = min(1.0, cursor.checkpoint / max(self._newest, 1))
-        self._output.note(
-            f"at checkpoint {cursor.checkpoint:,} of {self._newest:,} ({share:.0%})".replace(
-                ",", " "
-            )
-        )
+        self._noted_at = self._clock_s()
+        if is_following:
+            self._output.note(f"following, at checkpoint {_spaced(checkpoint)}")
+        else:
+            share = f"{_spaced(checkpoint)} of {_spaced(self._newest)}"
+            percent = 100 * checkpoint // self._newest
+            self._output.note(f"at checkpoint {share} ({percent} %)")
+
+
+def _spaced(number: int) -> str:
+    return f"{number:,}".replace(",", " ")

@@ -74,7 +74,8 @@ async def _index(session: Session, nexus: "Nexus", intent_model: str | None, *, 
 
             output.document(status_document(status, index.path))
         if not once:
-            output.note(f"following new events, until Ctrl-C (pid {os.getpid()})")
+            start = f"following new events from checkpoint {status.checkpoint}"
+            output.note(f"{start}, until Ctrl-C (pid {os.getpid()})")
             await pipeline.run()
 
 

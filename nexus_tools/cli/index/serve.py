@@ -50,6 +50,12 @@ Options = Mapping[str, Any]
     metavar="NUMBER",
     help="Maximum average number of requests per second and client.",
 )
+@click.option(
+    "--snapshot",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    metavar="FOLDER",
+    help="Folder of `nexus-tools index snapshot`. Others can download its snapshot.",
+)
 @click.option("--mcp-url", metavar="URL", help="URL of your MCP server, to list at /v0.1/servers.")
 @click.option("--tls-cert", type=FILE, help="PEM file with the TLS certificate chain.")
 @click.option("--tls-key", type=FILE, help="PEM file with the private key of --tls-cert.")
@@ -96,14 +102,13 @@ async def _follow_and_serve(session: Session, nexus: "Nexus", options: Options) 
         writable_index(session, nexus) as index,
         search_update(session, index) as search,
     ):
-        newest = await nexus.client.latest_checkpoint()
-        notes = ProgressNotes(session, newest)
+        notes = ProgressNotes(session, await nexus.client.latest_checkpoint())
         pipeline = IndexPipeline(
             nexus.client,
             nexus.deployment,
             IndexWriter(index, nexus.deployment),
             search=search,
-            report=lambda cursor: notes(cursor) if cursor.checkpoint < newest else None,
+            report=notes,
             interrupted=lambda error: session.output.warn(plain(error.message)),
         )
         await _serve(session, index.path, index.identity, options, pipeline.run())
@@ -154,6 +159,7 @@ async def _serving(
             source,
             limits=ApiLimits(requests_per_s=rate, burst=max(1, round(rate * _BURST_S))),
             mcp_server=server,
+            snapshots=options["snapshot"],
             hosts=None if is_open and not hosts else AllowedSources.of(hosts),
         )
         async with serve_api(

@@ -1,5 +1,6 @@
 """The command `nexus-tools index status`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,12 @@ _LABELS = {
     "pending_definitions": "pending definitions",
     "unknown_events": "unknown events",
     "bytes": "bytes",
+    "search_engine": "search engine",
+    "searchable_tools": "searchable tools",
+    "pending_changes": "pending changes",
+    "vectors": "vectors",
 }
+_NO_ENGINE = "none: `nexus-tools index run` creates it"
 
 
 @click.command()
@@ -43,8 +49,18 @@ async def command(session: Session) -> None:
     with Index(path, identity) as index:
         document = status_document(index.status(), path) | {"chain_checkpoint": newest}
     if not session.output.as_json:
+        document |= _search_row(document["search"])
         document = {key: document[key] for key in _LABELS}
     session.output.record(document, _LABELS)
+
+
+def _search_row(search: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "search_engine": search["engine"] or _NO_ENGINE,
+        "searchable_tools": search["tools"],
+        "pending_changes": search["pending_changes"],
+        "vectors": search["vectors"],
+    }
 
 
 def status_document(status: "IndexStatus", path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from nexus_tools.cli.framework import (
     network_policy_options,
     registry_filter_options,
 )
+from nexus_tools.cli.shared.index_urls import INDEX_URL_OPTION
 from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 
 
@@ -52,6 +53,7 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
     help="Maximum price of a served tool, or maximum default funds of a served workflow's"
     " execution, in SUI.",
 )
+@INDEX_URL_OPTION
 @click.option("--on-chain", is_flag=True, help="Call tools with paid on-chain invocations.")
 @click.option(
     "--workflows",

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools import __version__
@@ -17,6 +17,7 @@ from nexus_tools.cli.framework import (
     until_stopped,
 )
 from nexus_tools.cli.mcp.origins import registry_origins
+from nexus_tools.cli.shared.index_urls import selected_index_urls
 from nexus_tools.contracts import ToolState
 from nexus_tools.errors import UnreachableError, UsageError
 from nexus_tools.http.embedded_server import parse_host_and_port
@@ -28,6 +29,7 @@ from nexus_tools.mcp_server import (
     IndexProposals,
     LazyCatalogue,
     ListedPrices,
+    MergedProposals,
     OnChainCalls,
     OriginLookup,
     RegistryCatalogue,
@@ -158,20 +160,23 @@ async def _catalogue(
     session: Session, nexus: Nexus, tool_filter: ToolFilter, options: Options
 ) -> AsyncIterator[Catalogue]:
     """Open the catalogue of tools, workflows, or both."""
-    proposals = IndexProposals(
+    max_price_mist = options["max_price"]
+    local = IndexProposals(
         nexus.tools,
         tool_filter,
-        max_price_mist=options["max_price"],
+        max_price_mist=max_price_mist,
         requesters=session.trusted_requesters(),
         intent_model=session.settings.intent_model,
     )
-    with closing(proposals):
+    urls = selected_index_urls(session, options["index_urls"])
+    merged = MergedProposals(local, urls, nexus.tools, tool_filter, max_price_mist=max_price_mist)
+    async with merged as proposals:
         if _is_paid(options):
             paid = _paid_catalogue(session, nexus, tool_filter, proposals, options)
             async with paid as catalogue:
                 yield catalogue
         else:
-            offers = ToolOffers(nexus.tools, tool_filter, max_price_mist=options["max_price"])
+            offers = ToolOffers(nexus.tools, tool_filter, max_price_mist=max_price_mist)
             async with open_direct_caller(_direct_config(options)) as direct:
                 yield RegistryCatalogue(offers, direct, proposals=proposals)
 
@@ -181,7 +186,7 @@ async def _paid_catalogue(
     session: Session,
     nexus: Nexus,
     tool_filter: ToolFilter,
-    proposals: IndexProposals,
+    proposals: MergedProposals,
     options: Options,
 ) -> AsyncIterator[Catalogue]:
     """Open the catalogue of tools, workflows, or both, for paid calls."""

@@ -1,5 +1,6 @@
 """The command `nexus-tools tool list`, with columns from `record.py`."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,12 @@ from nexus_tools.cli.framework import (
     network_command,
     registry_filter_options,
 )
+from nexus_tools.cli.shared.index_urls import INDEX_URL_OPTION, selected_index_urls
 from nexus_tools.cli.shared.pages import page_options
+from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
+    from nexus_tools.cli.tool.index_pages import Proposal
     from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import ToolFilter, ToolPage
@@ -26,6 +30,8 @@ _SORTS = {
     "collateral": "collateral_mist",
     "state": "state",
 }
+_INDEX_SORTS = {"reputation": "Reputation", "volume": "Volume"}
+"""The sort keys that only an index has, with the headings of their columns."""
 _NONE = "no tools yet. Run `nexus-tools tool register --url URL` to register a running tool"
 _NONE_FITS = "no matching tools. Run `nexus-tools tool list` to list the newest tools"
 
@@ -35,11 +41,13 @@ _NONE_FITS = "no matching tools. Run `nexus-tools tool list` to list the newest 
 @click.option("--state", type=_STATES, help="Include only tools in this state.")
 @click.option(
     "--sort",
-    type=Choice(["registered", *_SORTS]),
-    help="Sort key of the listed tools. With 'registered', the newest tool is first. Default:"
-    " registered, or the best match if --search uses the index.",
+    type=Choice(["registered", *_SORTS, *_INDEX_SORTS]),
+    help="Sort key of the listed tools. With 'registered', the newest tool is first. 'reputation'"
+    " and 'volume' need an index, and your own calls decide first. Default: registered, or the best"
+    " match if --search uses the index.",
 )
 @click.option("--reverse", is_flag=True, help="Reverse the order of the listed tools.")
+@INDEX_URL_OPTION
 @click.option("--no-index", is_flag=True, help="Read only the chain, even if an index is current.")
 @page_options("tools")
 @network_command
@@ -50,6 +58,7 @@ async def command(
     state: str | None,
     sort: str | None,
     reverse: bool,
+    index_urls: tuple[str, ...],
     no_index: bool,
     limit: int,
     everything: bool,
@@ -61,13 +70,23 @@ async def command(
     first. The command reads the listed tools from the chain, so their names, prices and states are
     current.
 
+    Remote indices are asked in the same way. A remote index learns the words of a search. The
+    command merges the proposals of all indices, so that one index cannot hide a tool. It ignores
+    indices that are more than one minute behind the chain.
+
+    With `--sort reputation`, tools that worked for you come first, and tools that failed for you
+    come last. Then the reputation among all accounts decides. With `--sort volume`, the amount that
+    you paid decides before the amount that all accounts paid in 30 days. Anyone can buy a good
+    record among all accounts for the fees.
+
     Without an index, options that select tools check the newest 2,000 registrations, and --search
     finds a text. With --owner, the command reads the owner's newest events instead. Use --all to
     check all registrations.
     """
-    from nexus_tools.cli.tool.record import COLUMNS, tool_documents
+    from nexus_tools.cli.tool.record import tool_documents
     from nexus_tools.contracts import ToolState
 
+    _check_sort(sort, no_index=no_index)
     tool_filter = selection.tool_filter(session, None if state is None else ToolState(state))
     is_selected = bool(selection or state)
     async with session.nexus(signing=False) as nexus:
@@ -78,35 +97,59 @@ async def command(
                 tool_filter,
                 sort,
                 None if everything else limit,
-                uses_index=not no_index,
+                urls=None if no_index else selected_index_urls(session, index_urls),
                 is_quiet=not (is_selected or sort),
             )
             documents = await tool_documents(nexus.tools, found.tools)
-    for document in documents:
-        document["source"] = found.source
-        if document["fqn"] in found.reasons:
-            document["reason"] = found.reasons[document["fqn"]]
     if sort in _SORTS:
         documents.sort(key=lambda document: document[_SORTS[sort]])
     if reverse:
         documents.reverse()
-    columns = COLUMNS | ({"reason": "Reason"} if found.reasons else {})
-    rows: list[dict[str, Any]] = documents
-    if not session.output.as_json:
-        rows = [_row(document) for document in documents]
-    session.output.table(rows, columns, empty=_NONE_FITS if is_selected else _NONE)
+    _show(session, documents, found, sort, empty=_NONE_FITS if is_selected else _NONE)
+
+
+def _check_sort(sort: str | None, *, no_index: bool) -> None:
+    """Raise `option_not_applicable` for a sort key of the index without an index."""
+    if sort in _INDEX_SORTS and no_index:
+        raise UsageError(
+            "option_not_applicable",
+            f"--sort {sort} needs an index, but --no-index reads only the chain",
+            hint="Omit --no-index, or use another sort key.",
+        )
+
+
+def _show(
+    session: Session,
+    documents: list[dict[str, Any]],
+    found: "_Found",
+    sort: str | None,
+    *,
+    empty: str,
+) -> None:
+    """Print the tools with the facts of the indices, and then the notes."""
+    from nexus_tools.cli.tool.record import COLUMNS
+
+    for document in documents:
+        document.update(found.facts[document["fqn"]])
+    columns = COLUMNS | {key: name for key, name in _INDEX_SORTS.items() if key == sort}
+    if any("reason" in facts for facts in found.facts.values()):
+        columns |= {"reason": "Reason"}
+    rows = documents if session.output.as_json else list(map(_row, documents))
+    session.output.table(rows, columns, empty=empty)
     for note in found.notes:
         session.output.note(note)
 
 
 @dataclass
 class _Found:
-    """Tools with their current state, and where they were found."""
+    """Tools with their current state, and where they were found.
+
+    `facts` has the source of a tool, the reason for its place, and its record, by FQN.
+    """
 
     tools: "list[Tool]"
-    source: str
     notes: list[str]
-    reasons: dict[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 async def _find(
@@ -116,23 +159,34 @@ async def _find(
     sort: str | None,
     limit: int | None,
     *,
-    uses_index: bool,
+    urls: Sequence[str] | None,
     is_quiet: bool,
 ) -> _Found:
-    """Return tools from the index, or from the chain. `is_quiet` hides that no index exists."""
-    notes: list[str] = []
-    if uses_index:
-        from nexus_tools.cli.tool.index_listing import Listing, list_from_index
+    """Return tools from indices, or from the chain.
 
-        listing = await list_from_index(session, nexus, tool_filter, sort, limit)
+    `urls` are those of remote indices, or None to read only the chain. `is_quiet` hides that no
+    index exists. Raises the error of the index if the sort key needs it.
+    """
+    notes: list[str] = []
+    if urls is not None:
+        from nexus_tools.cli.tool.index_listing import Listing, list_from_index
+        from nexus_tools.cli.tool.index_pages import Request
+
+        request = Request(tool_filter, sort, session.trusted_requesters())
+        listing = await list_from_index(session, nexus, request, limit, urls)
         if isinstance(listing, Listing):
-            source = f"index, checkpoint {listing.checkpoint}"
-            notes = [f"source: {source}", *listing.notes]
-            return _Found(listing.tools, source, notes, listing.reasons)
+            facts = {
+                fqn: {"source": listing.sources[fqn], **_facts(item)}
+                for fqn, item in listing.proposals.items()
+            }
+            return _Found(listing.tools, listing.notes, facts)
+        if sort in _INDEX_SORTS:
+            raise listing
         if not (is_quiet and listing.code == "index_missing"):
             notes.append(f"source: chain, because {listing.message}. {listing.hint}")
     tools, note = await _read(nexus, tool_filter, limit)
-    return _Found(tools, "chain", [*filter(None, [note]), *notes])
+    facts = {tool.fqn: {"source": "chain"} for tool in tools}
+    return _Found(tools, [*filter(None, [note]), *notes], facts)
 
 
 async def _read(
@@ -158,9 +212,21 @@ def _note(tool_filter: "ToolFilter", page: "ToolPage") -> str | None:
     return f"checked the newest {page.scanned} of {whose}{page.total} tools. Use --all to check all"
 
 
+def _facts(proposal: "Proposal") -> dict[str, Any]:
+    """Return the facts of the index as JSON."""
+    facts = {
+        "reason": proposal.reason or None,
+        "reputation": proposal.reputation,
+        "volume_mist": proposal.volume_mist,
+    }
+    return {key: value for key, value in facts.items() if value is not None}
+
+
 def _row(document: dict[str, Any]) -> dict[str, Any]:
     from nexus_tools.cli.tool.record import tool_in_words
 
-    return tool_in_words(document) | {
-        "leaders": "any" if document["open"] else len(document["leaders"])
-    }
+    row = tool_in_words(document)
+    row["leaders"] = "any" if document["open"] else len(document["leaders"])
+    if "reputation" in document:
+        row["reputation"] = f"{document['reputation']:.2f}"
+    return row

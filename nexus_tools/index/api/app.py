@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from http import HTTPStatus
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -27,6 +28,7 @@ from nexus_tools.index.api.openapi_document import EVENTS_PATH, openapi
 from nexus_tools.index.api.operations import OPERATIONS, Operation, Query
 from nexus_tools.index.api.parameters import EventsParameters, parse_parameters
 from nexus_tools.index.api.problems import ProblemError, internal_error, problem_of
+from nexus_tools.index.api.snapshots import snapshot_routes
 from nexus_tools.index.api.source import IndexSource
 from nexus_tools.index.totals import HOUR_MS
 from nexus_tools.sui.support.allowed_sources import AllowedSources
@@ -61,7 +63,8 @@ _BATCH_PAUSE_S = 0.1
 class IndexApi:
     """An ASGI application that serves an index.
 
-    `mcp_server` is the entry of the MCP registry, or None. With `hosts`, requests with other host
+    `mcp_server` is the entry of the MCP registry, or None. `snapshots` is the folder of a snapshot
+    that clients may download, or None. With `hosts`, requests with other host
     names are refused: a loopback server needs this against DNS rebinding. Call `close` before the
     server stops, because streams do not end by themselves.
     """
@@ -72,6 +75,7 @@ class IndexApi:
         *,
         limits: ApiLimits | None = None,
         mcp_server: McpServer | None = None,
+        snapshots: Path | None = None,
         hosts: AllowedSources | None = None,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -89,6 +93,7 @@ class IndexApi:
                 Route("/openapi.json", self._show_openapi),
                 Route(EVENTS_PATH, self._stream),
                 *(_route(operation, self._endpoint(operation)) for operation in operations),
+                *snapshot_routes(snapshots),
             ],
             middleware=[
                 Middleware(GZipMiddleware, minimum_size=_MIN_GZIP_BYTES, compresslevel=_GZIP_LEVEL)
@@ -156,6 +161,10 @@ class IndexApi:
                 return Response(
                     encode(operation.run(query, parameters)), headers=_LIVE, media_type=_JSON
                 )
+            if operation.reads_search:
+                body = encode(operation.run(query, parameters))
+                etag = _etag(request, body)
+                return _not_modified(request, etag) or _json(body, etag)
             etag = _etag(request, state.version, int(time.time() * 1000) // HOUR_MS)
             return _not_modified(request, etag) or _json(
                 encode(operation.run(query, parameters)), etag

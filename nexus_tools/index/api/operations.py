@@ -44,7 +44,11 @@ class Query(msgspec.Struct, frozen=True):
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """A GET operation. `run` receives the query and the parsed parameters."""
+    """A GET operation. `run` receives the query and the parsed parameters.
+
+    If `reads_search` is True, the document also depends on the files of the search, which change
+    later than the index.
+    """
 
     path: str
     name: str
@@ -52,6 +56,7 @@ class Operation(msgspec.Struct, frozen=True):
     parameters: type[p.Parameters]
     result: Any
     run: Callable[[Query, Any], Any]
+    reads_search: bool = False
 
 
 # --- Tools
@@ -296,6 +301,7 @@ OPERATIONS = (
         p.Parameters,
         IndexStatus,
         _status,
+        reads_search=True,
     ),
     Operation(
         "/metadata.json",

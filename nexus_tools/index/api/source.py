@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from nexus_tools import __version__
 from nexus_tools.index.index import Index
-from nexus_tools.index.index_file import IndexIdentity, invalid_error, open_reader
+from nexus_tools.index.index_file import DAMAGE, IndexIdentity, invalid_error, open_reader
 
 
 class IndexState(Struct, frozen=True):
@@ -73,7 +73,7 @@ class IndexSource:
                 "SELECT generation, complete_since, checkpoint, last_seq, value, last_change,"
                 " newest_ms FROM identity, cursor"
             ).fetchone()
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             raise invalid_error(self._path, error) from error
         version = blake2b(repr((__version__, *row)).encode(), digest_size=12).digest()
         generation, complete_since, checkpoint, last_seq, *_ = row

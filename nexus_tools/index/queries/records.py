@@ -28,6 +28,22 @@ class IndexPage(Struct, Generic[T], frozen=True):
     checkpoint: int
 
 
+class SearchStatus(Struct, frozen=True):
+    """The state of the search of an index.
+
+    `engine` is the search engine of the text index, or None if no usable text index exists. `tools`
+    is the number of tools in it, and `pending_changes` the number of changed tools that it does not
+    contain yet. `vectors` is the number of tools with a vector of `vector_model`, the digest of the
+    intent model, or None.
+    """
+
+    engine: str | None
+    tools: int
+    pending_changes: int
+    vectors: int
+    vector_model: str | None
+
+
 class IndexStatus(Struct, frozen=True):
     """The state of an index.
 
@@ -51,6 +67,7 @@ class IndexStatus(Struct, frozen=True):
     pending_definitions: int
     unknown_events: int
     bytes: int
+    search: SearchStatus
 
 
 class Performance(Struct, frozen=True):

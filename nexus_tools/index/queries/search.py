@@ -15,6 +15,8 @@ from nexus_tools.index.tool_text import ToolText
 
 _FAULTS = " + ".join(sorted(TOOL_FAULTS))
 
+_MAX_REQUESTS = 2_000
+
 Admits = Callable[[str, str], bool]
 """A function that returns whether a tool with an FQN and a description is wanted."""
 
@@ -22,7 +24,8 @@ Admits = Callable[[str, str], bool]
 class Standing(Struct, frozen=True):
     """The values by which candidates are ordered.
 
-    `settled` and `faults` count the invocations of the accounts for which the search is made.
+    `settled` and `faults` count the invocations of the accounts for which the search is made, and
+    `own_volume_mist` is the amount that these accounts paid.
     """
 
     fqn: str
@@ -33,6 +36,14 @@ class Standing(Struct, frozen=True):
     registration: int
     settled: int
     faults: int
+    own_volume_mist: int
+
+    @property
+    def experience(self) -> int:
+        """1 if the accounts had more successes than failures, 0 without invocations, or else -1."""
+        if self.settled > self.faults:
+            return 1
+        return -1 if self.faults else 0
 
 
 def read_texts(
@@ -45,11 +56,12 @@ def read_texts(
     scan = scan_tools(connection, tool_filter, ToolSort.NEWEST)
     if scan is None:
         return {}
-    where, values = _where(scan, "+state = ?")  # `+`: find rows by ID, and not by state
+    where, values = _where(scan, "state = ?")
+    # `CROSS JOIN` finds rows by ID. A filter could select an SQL index with many more rows.
     rows: Iterable[tuple[int, str, str, str, int]] = connection.execute(
         "SELECT tools.id, fqn, description, coalesce(words, ''), change"  # noqa: S608 - constant names
-        " FROM tools LEFT JOIN definitions ON tool = tools.id"
-        f" WHERE tools.id IN (SELECT value FROM json_each(?)) AND {where}",
+        " FROM json_each(?) AS chosen CROSS JOIN tools ON tools.id = chosen.value"
+        f" LEFT JOIN definitions ON tool = tools.id WHERE {where}",
         (json.dumps(tools), *values),
     )
     return {
@@ -97,14 +109,40 @@ def read_standings(
     """Return the values by which candidates are ordered."""
     rows = connection.execute(
         "SELECT id, fqn, reputation, price_mist, volume_mist, last_seen_ms, registration,"  # noqa: S608 - constant names
-        " coalesce(settled, 0), coalesce(faults, 0) FROM tools LEFT JOIN ("
-        f"  SELECT subject, sum({SETTLED}) AS settled, sum({_FAULTS}) AS faults FROM pairs"
+        " coalesce(settled, 0), coalesce(faults, 0), coalesce(own_mist, 0) FROM tools LEFT JOIN ("
+        f"  SELECT subject, sum({SETTLED}) AS settled, sum({_FAULTS}) AS faults,"
+        "  sum(pairs.volume_mist) AS own_mist FROM pairs"
         "  WHERE subject IN (SELECT value FROM json_each(:tools))"
         "  AND requester IN (SELECT value FROM json_each(:requesters)) GROUP BY subject"
         ") ON subject = id WHERE id IN (SELECT value FROM json_each(:tools))",
         {"tools": json.dumps(tools), "requesters": json.dumps([*requesters])},
     )
     return {tool: Standing(*values) for tool, *values in rows}
+
+
+def read_called(
+    connection: sqlite3.Connection, tool_filter: IndexedToolFilter, requesters: Sequence[int]
+) -> Sequence[int]:
+    """Return the tools of the newest requests of accounts, if they match the filter."""
+    scan = scan_tools(connection, tool_filter, ToolSort.NEWEST)
+    if scan is None:
+        return ()
+    called: set[int] = set()
+    for requester in requesters:
+        rows = connection.execute(
+            "SELECT DISTINCT tool FROM"
+            " (SELECT tool FROM requests WHERE requester = ? ORDER BY seq DESC LIMIT ?)",
+            (requester, _MAX_REQUESTS),
+        )
+        called.update(tool for (tool,) in rows)
+    parts = [*scan.within, *scan.matching]
+    where = " AND ".join(["id IN (SELECT value FROM json_each(?))", *(part for part, _ in parts)])
+    values = [value for _, part in parts for value in part]
+    rows = connection.execute(
+        f"SELECT id FROM tools WHERE {where} ORDER BY id",  # noqa: S608 - constant names
+        (json.dumps(sorted(called)), *values),
+    )
+    return [tool for (tool,) in rows]
 
 
 def read_vectors(

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from string import ascii_lowercase
+from typing import ClassVar
 
 from nexus_tools.index.search.errors import text_index_locked, text_index_unusable
 from nexus_tools.index.search.text_index import EXACT_SCORE, MAX_RESULTS, Match
@@ -49,6 +50,8 @@ _BUSY_MS = 5_000
 class FtsIndex:
     """A `TextIndex` in an SQLite file."""
 
+    engine: ClassVar[str] = "fts5"
+
     def __init__(self, path: Path, source: str, *, is_writer: bool) -> None:
         """Open a file. The writer creates the index if it is missing, damaged or obsolete.
 
@@ -73,6 +76,12 @@ class FtsIndex:
         with _report_damage(self._path):
             ((change,),) = self._reader.execute("SELECT latest_change FROM state")
             return int(change)
+
+    def count(self) -> int:
+        """Return the number of tools in the index."""
+        with _report_damage(self._path):
+            ((count,),) = self._reader.execute("SELECT count(*) FROM tool")
+            return int(count)
 
     def update(self, texts: Sequence[ToolText]) -> None:
         """Add or replace the texts of tools, and remove tools that are not listed."""

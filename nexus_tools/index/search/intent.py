@@ -26,6 +26,7 @@ ReadVectors = Callable[[Sequence[int]], Mapping[int, bytes]]
 
 _MAX_BY_BITS = 5_000
 _MAX_COMPARED = 500
+_VECTORS_AT_ONCE = 10_000
 # For each byte, the signs of its eight bits.
 _SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * np.float32(2) - 1
 
@@ -47,13 +48,16 @@ class IntentIndex:
         Raises:
             WrongStateError: `intent_vectors_outdated` if a vector is from another model.
         """
-        added = {tool: vector for tool, vector in vectors.items() if vector is not None}
-        values = self._values(added)
+        added = [(tool, vector) for tool, vector in vectors.items() if vector is not None]
         tools, bits = self._content
         kept = ~np.isin(tools, np.fromiter(vectors, np.int64, len(vectors)))
-        tools = np.concatenate([tools[kept], np.fromiter(added, np.int64, len(added))])
-        bits = np.concatenate([bits[:, kept], _signs(values)], axis=1)
-        self._content = tools, bits
+        all_tools, all_bits = [tools[kept]], [bits[:, kept]]
+        # The values of all vectors at once would need ten times the memory of their bits.
+        for start in range(0, len(added), _VECTORS_AT_ONCE):
+            part = dict(added[start : start + _VECTORS_AT_ONCE])
+            all_tools.append(np.fromiter(part, np.int64, len(part)))
+            all_bits.append(_signs(self._values(part)))
+        self._content = np.concatenate(all_tools), np.concatenate(all_bits, axis=1)
 
     def search(self, query: str, limit: int) -> list[Match]:
         """Return the tools with the most similar meaning, the best first.

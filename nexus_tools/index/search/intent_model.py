@@ -24,12 +24,15 @@ _FOLDER = ("model.safetensors", "tokenizer.json")
 _MAX_CHARACTERS = 1_000
 _BITS = 64
 _MAX_INT8 = 127
+_WORDS_OF_TOOLS = b"name, description, ports"
+"""The words that the vector of a tool contains. A change makes stored vectors obsolete."""
 
 
 class IntentModel:
     """A model of word vectors. `dimensions` is the number of int8 values, and bytes, of a vector.
 
-    `digest` identifies the model. Vectors of models with different digests are not comparable.
+    `digest` identifies the model and the choice of words. Vectors with different digests are not
+    comparable.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -46,9 +49,9 @@ class IntentModel:
         self.dimensions = self._vectors.shape[1]
 
     def encode_tool(self, text: ToolText) -> bytes:
-        """Return the vector of a tool: the mean of the words of its name and description."""
-        name = split_words(split_fqn(text.fqn)[2])
-        return self.encode(" ".join(query_words(f"{' '.join(name)} {text.description}")))
+        """Return the vector of a tool: the mean of the words of its name, description and ports."""
+        name = " ".join(split_words(split_fqn(text.fqn)[2]))
+        return self.encode(" ".join(query_words(f"{name} {text.description} {text.words}")))
 
     def encode(self, text: str) -> bytes:
         """Return the vector of a text as int8 values. They are 0 if the text has no known token."""
@@ -71,7 +74,7 @@ def _default_files() -> Sequence[Path]:
 
 
 def _digest(*files: Path) -> str:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(_WORDS_OF_TOOLS)
     for file in files:
         try:
             digest.update(hashlib.sha256(file.read_bytes()).digest())

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import tantivy
 
@@ -37,6 +38,8 @@ _PREFIX_WEIGHT = 0.5
 class TantivyIndex:
     """A `TextIndex` in a folder of Tantivy."""
 
+    engine: ClassVar[str] = "tantivy"
+
     def __init__(self, folder: Path, source: str, *, is_writer: bool) -> None:
         """Open a folder. The writer creates the index if it is missing, damaged or obsolete.
 
@@ -62,6 +65,12 @@ class TantivyIndex:
         with _report_damage(self._folder):
             self._index.reload()
             return _latest_change(self._index, self._source) or 0
+
+    def count(self) -> int:
+        """Return the number of tools in the index."""
+        with _report_damage(self._folder):
+            self._index.reload()
+            return self._index.searcher().num_docs - 1  # one document is the state
 
     def update(self, texts: Sequence[ToolText]) -> None:
         """Add or replace the texts of tools, and remove tools that are not listed."""

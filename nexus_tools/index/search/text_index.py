@@ -1,7 +1,7 @@
 """The interface of the text search engines."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import msgspec
 
@@ -27,9 +27,16 @@ class TextIndex(Protocol):
     can write. Several threads can search at the same time.
     """
 
+    engine: ClassVar[str]
+    """The name of the search engine."""
+
     @property
     def latest_change(self) -> int:
         """The change number of the latest text in the index, or 0 if the index is empty."""
+        ...
+
+    def count(self) -> int:
+        """Return the number of tools in the index."""
         ...
 
     def update(self, texts: Sequence[ToolText]) -> None:

@@ -1,6 +1,6 @@
 """The words of a query that occur in the text of a tool, which explain the rank of the tool."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -13,6 +13,12 @@ from nexus_tools.sui.support.untrusted_text import one_line
 _COLUMNS = ("name", "domain", "description", "inputs or outputs")
 _MIN_STEM = 4
 _MIN_SIMILARITY = 0.7
+# Texts and queries are untrusted. Comparing two words of 16 letters takes up to 0.1 ms.
+_MAX_SIMILAR_LENGTH = 16
+_MAX_SIMILAR = 200
+"""The maximum number of pairs of words that are compared letter by letter for each tool."""
+_MAX_WORDS = 300
+"""The number of words of a column in which other forms and similar words are found."""
 _MAX_LENGTH_DIFFERENCE = 2
 _MAX_SHOWN = 5
 
@@ -47,10 +53,13 @@ class WordMatch(msgspec.Struct, frozen=True):
 
 
 def match_words(query: str, text: ToolText) -> list[WordMatch]:
-    """Return the best match of each word of a query that occurs in a tool, in the query's order."""
-    columns = [column.split() for column in text_columns(text)]
+    """Return the best match of each word of a query that occurs in a tool, in the query's order.
+
+    The duration is bounded. In a long text, only the first words have other forms.
+    """
+    matcher = _Matcher([column.split() for column in text_columns(text)])
     words = query_words(query)
-    matches = [_match(word, columns, is_last=word == words[-1]) for word in words]
+    matches = [matcher.match(word, is_last=word == words[-1]) for word in words]
     return [match for match in matches if match is not None]
 
 
@@ -61,43 +70,60 @@ def describe_matches(matches: Sequence[WordMatch]) -> str:
     return "; ".join([*phrases, f"{hidden} more words match"] if hidden else phrases)
 
 
-def _match(word: str, columns: Sequence[Sequence[str]], *, is_last: bool) -> WordMatch | None:
-    for kind in ("same", "form", "start", "similar"):
-        if kind == "start" and not is_last:
-            continue
-        for column, others in zip(_COLUMNS, columns, strict=True):
-            found = _first(word, others, kind)
-            if found is not None:
-                return WordMatch(word, found, column, kind)
-    return None
+class _Matcher:
+    """The words of a tool by column, and the number of comparisons that are left."""
 
+    def __init__(self, columns: Sequence[Sequence[str]]) -> None:
+        self._columns = columns
+        self._comparisons = _MAX_SIMILAR
 
-def _first(word: str, others: Iterable[str], kind: Kind) -> str | None:
-    match kind:
-        case "same":
-            matching = (other for other in others if other == word)
-        case "form":
-            matching = (other for other in others if _is_form(word, other))
-        case "start":
-            matching = (other for other in others if other.startswith(word))
-        case "similar":
-            matching = (other for other in others if _is_similar(word, other))
-    return next(matching, None)
+    def match(self, word: str, *, is_last: bool) -> WordMatch | None:
+        for kind in ("same", "form", "start", "similar"):
+            if kind == "start" and not is_last:
+                continue
+            for column, others in zip(_COLUMNS, self._columns, strict=True):
+                found = self._first(word, others, kind)
+                if found is not None:
+                    return WordMatch(word, found, column, kind)
+        return None
+
+    def _first(self, word: str, others: Sequence[str], kind: Kind) -> str | None:
+        if kind == "same":
+            return word if word in others else None
+        first = others[:_MAX_WORDS]
+        match kind:
+            case "form":
+                start = word[: _MIN_STEM - 1]  # quick, for most pairs of words
+                matching = (
+                    other for other in first if other.startswith(start) and _is_form(word, other)
+                )
+            case "start":
+                matching = (other for other in first if other.startswith(word))
+            case "similar":
+                matching = (other for other in first if self._is_similar(word, other))
+        return next(matching, None)
+
+    def _is_similar(self, word: str, other: str) -> bool:
+        if not self._comparisons or not _may_be_similar(word, other):
+            return False
+        self._comparisons -= 1
+        matcher = SequenceMatcher(None, other, word, autojunk=False)
+        return matcher.quick_ratio() >= _MIN_SIMILARITY and matcher.ratio() >= _MIN_SIMILARITY
 
 
 def _is_form(word: str, other: str) -> bool:
     """Return whether the words differ only in a short ending, such as `policy` and `policies`."""
+    if word[: _MIN_STEM - 1] != other[: _MIN_STEM - 1]:
+        return False
     stem = min(len(word), len(other)) - 1
     is_short = abs(len(word) - len(other)) <= _MIN_STEM
     return stem >= _MIN_STEM - 1 and is_short and word[:stem] == other[:stem]
 
 
-def _is_similar(word: str, other: str) -> bool:
-    if min(len(word), len(other)) < _MIN_STEM:
+def _may_be_similar(word: str, other: str) -> bool:
+    """Return whether a quick look does not rule out that the words are similar."""
+    if word[0] != other[0] and word[-2:] != other[-2:]:
         return False
-    if abs(len(word) - len(other)) > _MAX_LENGTH_DIFFERENCE:
-        return False
-    if word[0] != other[0] and word[-2:] != other[-2:]:  # quick, for most pairs of words
-        return False
-    matcher = SequenceMatcher(None, other, word, autojunk=False)
-    return matcher.quick_ratio() >= _MIN_SIMILARITY and matcher.ratio() >= _MIN_SIMILARITY
+    shorter, longer = sorted((len(word), len(other)))
+    has_length = shorter >= _MIN_STEM and longer <= _MAX_SIMILAR_LENGTH
+    return has_length and longer - shorter <= _MAX_LENGTH_DIFFERENCE

@@ -2,8 +2,7 @@
 
 import asyncio
 import re
-import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,8 +10,6 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.export import Exportable
 from nexus_tools.tool import InterfaceValidator, Outcome, ToolDefinition, ToolFqn
 
-# The number of pages that are read to find a name that this process has not listed.
-_MAX_PAGES = 1_000
 _LIFETIME_S = 5.0
 _MAX_DEFINITIONS_KEPT = 2_000
 _CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
@@ -124,52 +121,3 @@ def position_of(cursor: str | None) -> int:
     if not _CURSOR.fullmatch(cursor):
         raise ValidationError("cursor_invalid", "the cursor was not issued by this registry")
     return int(cursor)
-
-
-class ToolNames:
-    """The FQNs by the names that the server has listed. Names are looked up and never parsed.
-
-    A client may know a name that another process has listed. `find` then reads the catalogue until
-    the name occurs. If the name does not occur, `find` does not read again for `patience_s`.
-    """
-
-    def __init__(
-        self,
-        catalogue: Catalogue,
-        name: Callable[[ToolFqn], str],
-        *,
-        page_size: int,
-        patience_s: float = 10.0,
-    ) -> None:
-        self._catalogue = catalogue
-        self._name = name
-        self._page_size = page_size
-        self._patience_s = patience_s
-        self._fqns: dict[str, ToolFqn] = {}
-        self._reading = asyncio.Lock()
-        self._read_until = 0.0
-
-    def assign(self, definitions: Iterable[Exportable]) -> None:
-        """Register the names of listed definitions. A name keeps its first FQN."""
-        for definition in definitions:
-            self._fqns.setdefault(self._name(definition.fqn), definition.fqn)
-
-    async def find(self, name: str) -> ToolFqn | None:
-        """Return the FQN of a name, or None if the catalogue does not have it."""
-        if name not in self._fqns:
-            async with self._reading:
-                await self._read_until_found(name)
-        return self._fqns.get(name)
-
-    async def _read_until_found(self, name: str) -> None:
-        if name in self._fqns or time.monotonic() < self._read_until:
-            return
-        cursor: str | None = None
-        for _ in range(_MAX_PAGES):
-            page = await self._catalogue.page(cursor, self._page_size)
-            self.assign(page.definitions)
-            cursor = page.next_cursor
-            if name in self._fqns or cursor is None:
-                break
-        if name not in self._fqns:
-            self._read_until = time.monotonic() + self._patience_s

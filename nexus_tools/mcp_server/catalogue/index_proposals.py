@@ -7,7 +7,7 @@ from time import monotonic
 from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.index import Index, IndexedToolFilter, check_freshness
 from nexus_tools.index.search.words import query_words
-from nexus_tools.mcp_server.catalogue.sources import Proposal
+from nexus_tools.mcp_server.catalogue.sources import Names, Proposal
 from nexus_tools.registry import ToolFilter, ToolRegistry
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import FqnPatterns, ToolFqn, ToolType
@@ -72,6 +72,25 @@ class IndexProposals:
         except NexusError:
             self.close()
             raise
+
+    async def registered(self, start: int, limit: int) -> Names | None:
+        """Return tools of a fresh index in the order of their registration, from a position on.
+
+        The result is None if the index is not complete. Raises the errors of `propose`.
+        """
+        try:
+            found = (await self._fresh_index()).registered(start, self._wanted, limit=limit)
+        except NexusError:
+            self.close()
+            raise
+        if found is None:
+            return None
+        admitted = (
+            _parsed(tool.fqn)
+            for tool in found.items
+            if self._admits is None or self._admits(tool.fqn, tool.description)
+        )
+        return Names([fqn for fqn in admitted if fqn is not None], found.next, found.is_end)
 
     async def _fresh_index(self) -> Index:
         if self._index is None or self._index.is_replaced:

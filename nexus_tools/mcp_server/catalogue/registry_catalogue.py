@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from nexus_tools.contracts import tool_id
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.tool_registry import ToolRegistry as RegistryState
-from nexus_tools.errors import WrongStateError
+from nexus_tools.errors import NexusError, WrongStateError
 from nexus_tools.export import Exportable
 from nexus_tools.leader import FoundTool
 from nexus_tools.mcp_server.catalogue.catalogue import (
@@ -20,12 +20,16 @@ from nexus_tools.mcp_server.catalogue.changed_tools import ChangedTools
 from nexus_tools.mcp_server.catalogue.checked_schemas import CheckedSchemas
 from nexus_tools.mcp_server.catalogue.index_proposals import IndexProposals
 from nexus_tools.mcp_server.catalogue.listed_prices import ListedPrices
-from nexus_tools.mcp_server.catalogue.sources import Changes, Proposal
+from nexus_tools.mcp_server.catalogue.remote_proposals import MergedProposals
+from nexus_tools.mcp_server.catalogue.sources import Changes, Names, Proposal
 from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
 from nexus_tools.registry import ToolFilter, ToolRegistry
+from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.object import Object
 from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn, ToolType
+
+_log = get_logger("nexus_tools.mcp_server.catalogue.registry_catalogue")
 
 # Limits for the reads of one page. With a selective filter, pages are short or empty.
 _MIN_NAMES_AT_ONCE = 50
@@ -77,6 +81,14 @@ class ToolOffers:
         """Return the offered tools among the registrations from `begin` to `end`, exclusive."""
         fqns = await self._registry.fqns(state, begin, end)
         return await self.find_all(fqns, check_schemas=check_schemas)
+
+    async def names(self, begin: int, limit: int) -> Names:
+        """Return the names of the registrations from `begin` on, without reading the tools."""
+        state = await self._registry.state()
+        end = min(begin + limit, state.fqns.size)
+        fqns = await self._registry.fqns(state, begin, end)
+        wanted = [fqn for fqn in fqns if self._filter.admits_name(fqn)]
+        return Names(wanted, max(begin, end), is_end=end >= state.fqns.size)
 
     async def find(self, fqn: ToolFqn) -> ToolOffer | None:
         """Return the current tool, or None if it is not offered."""
@@ -152,7 +164,8 @@ class RegistryCatalogue:
     """The offered tools in the order of their registration.
 
     A cursor is a position in the registry's list of names. If calls are paid, `prices` holds the
-    prices that clients have seen. `proposals` searches an index of the registry.
+    prices that clients have seen. `proposals` reads an index of the registry, from which a page
+    knows its tools without reading others.
     """
 
     def __init__(
@@ -160,7 +173,7 @@ class RegistryCatalogue:
         offers: ToolOffers,
         calls: ToolCaller,
         prices: ListedPrices | None = None,
-        proposals: IndexProposals | None = None,
+        proposals: IndexProposals | MergedProposals | None = None,
     ) -> None:
         self._offers = offers
         self._calls = calls
@@ -168,6 +181,7 @@ class RegistryCatalogue:
         self._proposals = proposals
         self._pages = PageCache(self._read)
         self._changed = offers.changed_tools()
+        self._problem = ""
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
         """Return at most `limit` definitions. The last page has no next cursor."""
@@ -229,14 +243,51 @@ class RegistryCatalogue:
             self._prices.record(page.prices_mist)
         return page
 
+    async def names_from(self, position: int, limit: int) -> Names | None:
+        """Return names from the index, followed by the newest names of the registry."""
+        names = await self._from_index(position, limit)
+        if names is None or not names.is_end:
+            return names
+        newest = await self._offers.names(names.next, _NAMES_PER_PAGE)
+        return Names([*names.fqns, *newest.fqns], newest.next, newest.is_end)
+
+    async def _from_index(self, position: int, limit: int) -> Names | None:
+        """Return probably offered tools, or None if no index can be used."""
+        if self._proposals is None:
+            return None
+        try:
+            return await self._proposals.registered(position, limit)
+        except NexusError as error:
+            if error.code != self._problem:
+                self._problem = error.code
+                _log.info("index_not_used", code=error.code, error=error.message, hint=error.hint)
+            return None
+
     async def _read_page(
         self, start: int, limit: int, *, check_schemas: bool = True
+    ) -> CataloguePage:
+        """Read the tools of a page. Their positions come from the index, if it can be used."""
+        offers: list[ToolOffer] = []
+        position = start
+        names = await self._from_index(position, limit)
+        proposed = 0
+        while names is not None:
+            offers += await self._offers.find_all(names.fqns, check_schemas=check_schemas)
+            position, proposed = names.next, proposed + len(names.fqns)
+            if names.is_end:
+                break
+            if len(offers) >= limit or proposed >= _NAMES_PER_PAGE:
+                return _page(offers, position)
+            names = await self._from_index(position, limit - len(offers))
+        return await self._read_registrations(position, limit, offers, check_schemas=check_schemas)
+
+    async def _read_registrations(
+        self, start: int, limit: int, offers: list[ToolOffer], *, check_schemas: bool
     ) -> CataloguePage:
         """Read as many registrations as the page needs. Usually, all of them are offered."""
         state = await self._offers.state()
         size = state.fqns.size
         end = min(start + _NAMES_PER_PAGE, size)
-        offers: list[ToolOffer] = []
         position = start
         while position < end and len(offers) < limit:
             batch_end = min(position + max(limit - len(offers), _MIN_NAMES_AT_ONCE), end)

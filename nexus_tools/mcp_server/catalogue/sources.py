@@ -72,6 +72,30 @@ class Proposer(Source, Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """FQNs of tools in the order of a catalogue.
+
+    `next` is the position at which the next names start, and `is_end` says that there are none yet.
+    """
+
+    fqns: Sequence[ToolFqn]
+    next: int
+    is_end: bool
+
+
+@runtime_checkable
+class NameSource(Protocol):
+    """A catalogue that may know its names without reading the tools."""
+
+    async def names_from(self, position: int, limit: int) -> Names | None:
+        """Return names from a position on, or None if they are not known.
+
+        The names are those of tools that are probably offered.
+        """
+        ...
+
+
 @runtime_checkable
 class Combination(Protocol):
     """A catalogue that consists of other catalogues."""

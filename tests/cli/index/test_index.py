@@ -1,6 +1,8 @@
 """`nexus-tools index`: builds, follows, and survives being killed."""
 
 import os
+import re
+import shutil
 import signal
 from contextlib import closing
 from pathlib import Path
@@ -45,8 +47,20 @@ def test_run_once_builds_an_index_that_status_shows(author, register):
     assert built["tools"] == shown["tools"] == 1
     assert shown["checkpoint"] == shown["chain_checkpoint"]
     assert shown["pending_definitions"] == 0
+    assert shown["search"] == {
+        "engine": "tantivy",
+        "tools": 1,
+        "pending_changes": 0,
+        "vectors": 0,
+        "vector_model": None,
+    }
     text = author.run("index", "status").stdout
     assert "complete since checkpoint" in text
+    assert re.search(r"search engine +tantivy\n +searchable tools +1\n", text)
+    shutil.rmtree(Path(shown["path"]).with_suffix(".search"))
+    text = author.run("index", "status").stdout
+    assert "none: `nexus-tools index run` creates it" in text
+    assert re.search(r"pending changes +1\n", text)
 
 
 def test_rebuild_gives_the_same_index(author, register):

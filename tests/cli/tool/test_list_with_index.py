@@ -1,5 +1,6 @@
 """`tool list` with an index, which may be stale, deleted, or full of lies."""
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -8,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from nexus_tools.contracts import Deployment
+from nexus_tools.registry import Invocations
+from nexus_tools.sui.client import SuiClient
+from nexus_tools.sui.network import Network
 from nexus_tools.sui.types.address import Address
+from nexus_tools.tool import Answer, Failure, FailureReason
 
 
 @pytest.fixture
@@ -189,3 +195,71 @@ def test_hostile_description_cannot_control_the_terminal(author, meta_file, defi
     assert document["fqn"] in result.stdout.replace("\n", "")
     assert "\x1b[31m" not in result.stdout
     assert "\u202e" not in result.stdout + result.stderr
+
+
+# --- Own experience, and the record of all accounts
+
+
+@pytest.fixture
+def call(chain, operator, operator_leader):
+    """Return a function that calls a tool as a user, and closes the invocation."""
+
+    def call(user, fqn, outcome):
+        arguments = ("--input", "a=1", "--input", "b=2", "--no-wait", "--yes")
+        invocation = Address.parse(user.json("tool", "invoke", fqn, *arguments)["invocation"])
+
+        async def close():
+            network = Network("test", chain.url, chain.url)
+            deployment = Deployment.parse(operator.settings["deployments"]["test"])
+            async with SuiClient(network, operator.wallet.signer()) as client:
+                invocations = Invocations(client, deployment)
+                await invocations.close(Address.parse(operator_leader), {invocation: outcome})
+
+        asyncio.run(close())
+
+    return call
+
+
+@pytest.fixture
+def called(author, stranger, domain, call):
+    """Tools that the author and another user have called: `beta` failed for the author."""
+    author.json("tool", "cancel-unregister", f"{domain}.alpha@1", "--yes")
+    answer, failure = Answer("ok", {"total": 3}), Failure(FailureReason.UNREACHABLE, "no route")
+    call(author, f"{domain}.gamma@1", answer)
+    call(author, f"{domain}.beta@1", failure)
+    call(stranger, f"{domain}.beta@1", answer)
+    call(stranger, f"{domain}.alpha@1", answer)
+    author.json("index", "run", "--once")
+
+
+def test_own_calls_decide_before_the_record_of_all_accounts(listed, called):
+    rows = listed("--sort", "reputation")
+    assert labels(rows) == ["gamma", "alpha", "beta"]
+    assert rows[0]["reputation"] == rows[1]["reputation"] > rows[2]["reputation"]
+    assert rows[0]["reason"].startswith("For you, 1 of 1 calls succeeded.")
+    assert rows[2]["reason"] == (
+        "For you, 0 of 1 calls succeeded. For all accounts, 1 of 2 calls in 30 days succeeded."
+    )
+    assert labels(listed("--sort", "reputation", "--limit", "2", "--reverse")) == ["alpha", "gamma"]
+
+
+def test_volume_counts_the_own_amount_before_that_of_all_accounts(author, domain, listed, called):
+    rows = listed("--sort", "volume")
+    assert labels(rows) == ["gamma", "beta", "alpha"]
+    assert [row["volume_mist"] for row in rows] == [3 * 10**8, 2 * 10**8, 10**8]
+    text = author.run("tool", "list", "--domain", domain, "--sort", "volume").stdout
+    assert "Volume" in text
+    assert "0.3 SUI" in text
+    found = listed("--sort", "volume", "--search", "particles rays decay")
+    assert labels(found) == ["gamma", "beta", "alpha"]
+
+
+def test_sort_key_of_the_index_needs_an_index(author, domain, index):
+    options = ("tool", "list", "--sort", "reputation")
+    assert author.fails(*options, "--no-index") == (2, "option_not_applicable")
+    os.truncate(index, 5_000)
+    assert author.fails(*options) == (7, "index_invalid")
+    index.unlink()
+    result = author.run(*options, "--json")
+    assert (result.code, result.error["code"]) == (3, "index_missing")
+    assert "nexus-tools index run" in result.error["hint"]

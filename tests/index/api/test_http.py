@@ -58,6 +58,15 @@ async def test_etag_of_one_url_does_not_hide_that_another_is_missing(client):
     assert (await client.get("/api/tools", headers={"If-None-Match": "*"})).status_code == 200
 
 
+async def test_search_that_catches_up_changes_the_etag_of_the_status(client, synthetic):
+    synthetic.write(synthetic.events.tool(77))
+    behind = await client.get("/api/status")
+    assert behind.json()["search"]["pending_changes"] > 0
+    synthetic.build_text_index()
+    current = await client.get("/api/status", headers={"If-None-Match": behind.headers["etag"]})
+    assert current.json()["search"]["pending_changes"] == 0
+
+
 async def test_rollback_changes_the_etag(client, synthetic):
     etag = (await client.get("/api/tools")).headers["etag"]
     synthetic.roll_back(2)

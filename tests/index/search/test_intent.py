@@ -103,9 +103,9 @@ def test_search_is_limited_and_reads_a_bounded_number_of_vectors(store, model):
     assert store.found("umbrella", 0) == store.found("umbrella", -1) == []
 
 
-def test_encode_tool_uses_the_name_and_the_description(model):
+def test_encode_tool_uses_the_name_the_description_and_the_ports(model):
     text = tool_text(1, "xyz.image.umbrella@1", "Rain, rain, the rain.", "photo")
-    assert model.encode_tool(text) == model.encode("umbrella rain")
+    assert model.encode_tool(text) == model.encode("umbrella rain photo")
 
 
 def test_vectors_of_another_model_are_refused(store):

@@ -66,6 +66,31 @@ def test_tools_found_by_text_and_intent_come_first(index):
     assert page.tools[0].reason == "'convert' is in the name; the meaning is similar (0.45 of 1)."
 
 
+def test_relevance_says_how_much_better_the_first_tool_is(index):
+    page = search(index, TEXTS, {1: 0.5, 2: 0.48, 3: 0.1}).search("umbrella", 10)
+    first, second, third = (result.relevance for result in page.tools)
+    assert first == 1
+    assert 0.8 < second < 0.9
+    assert 0.2 < third < 0.25
+
+
+def test_exact_match_does_not_lower_the_relevance_of_other_tools(index):
+    texts = TEXTS | {4: tool_text(4, "xyz.bank.convert@1", "Other.")}
+    page = search(index, texts).search("convert", 10)
+    assert tools(page)[0] == 4
+    assert page.tools[1].relevance > 0.5
+
+
+def test_surplus_tools_of_a_domain_have_less_than_half_of_the_lowest_relevance(index):
+    texts = {
+        tool: tool_text(tool, f"xyz.crowd.money{tool}@1", "money money") for tool in range(1, 50)
+    }
+    texts[50] = tool_text(50, "xyz.honest.exchange@1", "Exchange of some money in a long text.")
+    results = search(index, texts).search("money", 50).tools
+    assert results[20].tool == 50
+    assert all(2 * result.relevance <= results[20].relevance for result in results[21:])
+
+
 def test_text_counts_little_if_most_words_do_not_occur(index):
     page = search(index, TEXTS, {3: 0.5}).search("do I need an umbrella on my pictures walk", 10)
     assert tools(page) == [3, 2]
@@ -92,11 +117,20 @@ def test_search_without_intent_fits_if_any_word_occurs(index):
     assert not searching.search("knit a sweater with reindeer", 10).fits
 
 
-def test_exact_name_stays_first_whatever_the_order_says(index):
-    page = search(index, TEXTS, {1: 0.9}).search(
-        "convert_image", 10, order=lambda candidates: candidates[::-1]
-    )
-    assert tools(page)[0] == 2
+def test_exact_fqn_stays_first_whatever_the_order_says(index):
+    for query in (IMAGE.fqn, IMAGE.fqn.partition("@")[0]):
+        page = search(index, TEXTS, {1: 0.9}).search(
+            query, 10, order=lambda candidates: candidates[::-1]
+        )
+        assert tools(page)[0] == 2
+
+
+def test_order_decides_about_tools_with_the_name_of_the_query(index):
+    """Anyone can register a tool with this name."""
+    searching = search(index, TEXTS, {1: 0.9})
+    assert tools(searching.search("convert_image", 10))[0] == 2
+    reverse = searching.search("convert_image", 10, order=lambda candidates: candidates[::-1])
+    assert tools(reverse)[-1] == 2
 
 
 def test_order_decides_among_the_candidates(index):
