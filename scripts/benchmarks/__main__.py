@@ -1,4 +1,4 @@
-"""Measure the figures and print one table: `scripts/bench [NAME…] [--json]`."""
+"""Measure the figures and print one table: `scripts/bench [NAME[:CASE]…] [--full] [--json]`."""
 
 import argparse
 import json
@@ -29,6 +29,7 @@ PARTS = {
     "server": 70,
     "signing": 90,
     "help": 20,
+    "index": 900,
     "index_api": 300,
     "workflows": 60,
     "executions": 400,
@@ -36,7 +37,10 @@ PARTS = {
     "faults": 240,
     "storm": 600,
     "workflow_storm": 600,
+    "fleet": 2400,
 }
+FULL_FACTOR = 15
+"""The factor by which the time limits are longer with `--full`."""
 
 
 class OutOfTime(Exception):  # noqa: N818 - the name states the event
@@ -44,19 +48,25 @@ class OutOfTime(Exception):  # noqa: N818 - the name states the event
 
 
 def main() -> int:
-    """Run the named parts, or all parts. Return 1 if a figure misses its target or a part fails."""
+    """Run the named parts, or all parts. Return 1 if a figure misses its target or a part fails.
+
+    A part may consist of cases, which can be run alone.
+    """
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"parts: {', '.join(PARTS)}; default: all")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--full", action="store_true", help="measure the largest sizes of parts that have some"
+    )
     arguments = parser.parse_args()
-    unknown = [name for name in arguments.name if name not in PARTS]
+    unknown = [name for name in arguments.name if not _is_known(name)]
     if unknown:
         parser.error(f"unknown figure {', '.join(unknown)}: choose from {', '.join(PARTS)}")
     signal.signal(signal.SIGTERM, _interrupt)
     figures: list[Figure] = []
     failures: list[str] = []
     for name in arguments.name or PARTS:
-        _run(name, figures, failures)
+        _run(name, figures, failures, is_full=arguments.full)
     if arguments.json:
         print(json.dumps({"figures": [f.as_json() for f in figures], "failures": failures}))
     else:
@@ -64,16 +74,27 @@ def main() -> int:
     return 1 if failures or any(figure.is_met is False for figure in figures) else 0
 
 
-def _run(name: str, figures: list[Figure], failures: list[str]) -> None:
+def _is_known(name: str) -> bool:
+    part, colon, case = name.partition(":")
+    if part not in PARTS or not colon:
+        return part in PARTS
+    return case in getattr(import_module(f"benchmarks.{part}"), "CASES", ())
+
+
+def _run(name: str, figures: list[Figure], failures: list[str], *, is_full: bool) -> None:
     begin = monotonic()
+    name, _, case = name.partition(":")
     part = import_module(f"benchmarks.{name}")
+    cases = [[case]] if case else []
+    measure = getattr(part, "measure_full", part.measure) if is_full else part.measure
+    limit_s = PARTS[name] * (FULL_FACTOR if is_full else 1)
     try:
-        with _time_limit(PARTS[name]), tempfile.TemporaryDirectory(prefix="bench-") as folder:
-            for figure in part.measure(Path(folder)):
+        with _time_limit(limit_s), tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            for figure in measure(Path(folder), *cases):
                 figures.append(figure)
                 print(f"bench: {'  '.join(figure.row()[:2])}", file=sys.stderr, flush=True)
     except OutOfTime:
-        failures.append(f"{name}: stopped after {PARTS[name]} s")
+        failures.append(f"{name}: stopped after {limit_s} s")
     except Exception as error:  # noqa: BLE001 - the other parts can still be measured
         failures.append(f"{name}: {type(error).__name__}: {error}")
     print(f"bench: {name} took {monotonic() - begin:.0f} s", file=sys.stderr, flush=True)

@@ -76,16 +76,16 @@ def _run_all(commands: Mapping[str, Sequence[str]], node: Process, folder: Path)
     runs = {name: _Runs() for name in commands}
     for round_number in range(ROUNDS + 1):  # the first round fills caches
         for name, arguments in commands.items():
-            node_s, own_s, begin = node.cpu_s, _children_cpu_s(), perf_counter()
+            node_s, own_s, begin = node.cpu_s, children_cpu_s(), perf_counter()
             run(nexus_tools(*arguments, "--json"), home(folder))
             if round_number:
                 runs[name].seconds.append(perf_counter() - begin)
-                runs[name].command_ms.append((_children_cpu_s() - own_s) * 1e3)
+                runs[name].command_ms.append((children_cpu_s() - own_s) * 1e3)
                 runs[name].node_ms.append((node.cpu_s - node_s) * 1e3)
     return runs
 
 
-def _children_cpu_s() -> float:
+def children_cpu_s() -> float:
     """Return the CPU seconds of the processes that have ended. The node is not one of them."""
     usage = getrusage(RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

@@ -81,6 +81,15 @@ def _environment(changes: dict[str, str] | None) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(SCRIPTS), **(changes or {})}
 
 
+def cpu_s(pid: int, *, ended_children: bool = False) -> float:
+    """Return the CPU seconds of all threads of a process, and optionally of its ended children."""
+    # The name of the process may contain spaces. After the name, the 12th to the 15th field are the
+    # user time and the system time of the process, and those of its ended children.
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    last = 15 if ended_children else 13
+    return sum(map(int, fields[11:last])) / os.sysconf("SC_CLK_TCK")
+
+
 class Process:
     """A running process that prints line by line."""
 
@@ -104,10 +113,19 @@ class Process:
     @property
     def cpu_s(self) -> float:
         """The CPU seconds of all threads of the process."""
-        # The name of the process may contain spaces. After the name, the 12th and the 13th field
-        # are the user time and the system time.
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_s(self.pid)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
+
+    def wait(self, timeout_s: float) -> int:
+        """Wait until the process ends, and return its exit code. Raises `ProcessFailed`."""
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            raise ProcessFailed(f"{self._name()} did not end within {timeout_s:.0f} s") from None
 
     def line(self, timeout_s: float = _READY_S) -> str:
         """Return the next line of the process's output. Raises `ProcessFailed`."""

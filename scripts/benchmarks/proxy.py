@@ -1,15 +1,16 @@
-"""A TCP proxy in front of a node. The proxy reproduces the connection failures of real networks."""
+"""A TCP proxy in front of a server, which reproduces the connection failures of real networks."""
 
 import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 _CHUNK = 65_536
 
 
 class _Link:
-    """One connection to the node. A dead connection accepts data but forwards nothing."""
+    """One connection to the server. A dead connection accepts data but forwards nothing."""
 
     def __init__(self, near: asyncio.StreamWriter, far: asyncio.StreamWriter | None) -> None:
         self.ends = [near] if far is None else [near, far]
@@ -17,13 +18,13 @@ class _Link:
 
 
 class Proxy:
-    """A proxy to `target`, a port of this machine.
+    """A proxy to `target`, a port or a Unix socket of this machine.
 
     `mend` ends all faults of the proxy, but dead connections stay dead. A real connection also
     stays dead after a router has lost the connection's entry.
     """
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int | Path) -> None:
         self.target = target
         self.delay_s = 0.0
         self.port = 0
@@ -108,7 +109,7 @@ class Proxy:
         there = far = None
         with suppress(OSError):
             if not self._is_hole:
-                there, far = await asyncio.open_connection("127.0.0.1", self.target)
+                there, far = await self._open_target()
         if there is None and not self._is_hole:
             writer.close()
             return
@@ -123,6 +124,11 @@ class Proxy:
             self._links.discard(link)
             for end in link.ends:
                 end.close()
+
+    async def _open_target(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if isinstance(self.target, Path):
+            return await asyncio.open_unix_connection(self.target)
+        return await asyncio.open_connection("127.0.0.1", self.target)
 
     async def _pipe(
         self, link: _Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None

@@ -39,10 +39,14 @@ class Service:
         """Stop the process as an operator does."""
         self._running.close()
 
-    def revive(self) -> None:
-        """Kill the process before it can write anything, and restart it."""
+    def kill(self) -> None:
+        """Kill the process before it can write anything."""
         self.process.send(signal.SIGKILL)
         self.end()
+
+    def revive(self) -> None:
+        """Kill the process, and restart it."""
+        self.kill()
         self.start()
 
 
