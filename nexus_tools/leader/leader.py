@@ -218,10 +218,10 @@ class Leader:
         background = [
             parts.group.create_task(self._clock.run()),
             parts.group.create_task(parts.closer.run()),
-            parts.group.create_task(money.run()),
             parts.group.create_task(parts.intake.run()),
         ]
         await self._until_stopped(parts.intake.started.wait())
+        background.append(parts.group.create_task(money.run()))
         background.append(parts.group.create_task(self._run_heartbeat()))
         background.append(parts.group.create_task(self._check_clock_and_workers()))
         _log.info("started", leader=str(self._chain.leader), resumed=parts.intake.resumed)
