@@ -83,7 +83,7 @@ class RemoteIndex:
 
     async def status(self) -> RemoteStatus:
         """Return the status of the index. Raises also `index_identity_mismatch`."""
-        _, status = await self._get("/api/status", {}, RemoteStatus)
+        status = await self._get("/api/status", {}, RemoteStatus)
         if status is None:
             raise self._invalid("it has no status")
         if (status.chain_id, status.package) != (self._identity.chain_id, self._identity.package):
@@ -115,20 +115,18 @@ class RemoteIndex:
             "after": after,
         }
         given = {key: str(value) for key, value in parameters.items() if value is not None}
-        _, page = await self._get("/api/tools", given, RemotePage)
+        page = await self._get("/api/tools", given, RemotePage)
         if page is None:
             raise self._invalid("it has no tools")
         return page
 
     async def has_tool(self, fqn: str) -> bool:
         """Return whether the index contains a tool."""
-        status, _ = await self._get(f"/api/tools/{quote(fqn, safe='')}", {}, dict[str, Any])
-        return status == HTTPStatus.OK
+        path = f"/api/tools/{quote(fqn, safe='')}"
+        return await self._get(path, {}, dict[str, Any]) is not None
 
-    async def _get(
-        self, path: str, parameters: Mapping[str, str], kind: type[T]
-    ) -> tuple[int, T | None]:
-        """Return the status and the document, which is None if the object does not exist."""
+    async def _get(self, path: str, parameters: Mapping[str, str], kind: type[T]) -> T | None:
+        """Return the document, or None if the object does not exist."""
         body = bytearray()
         with self._unreachable():
             async with self._http.stream("GET", self.url + path, params=parameters) as response:
@@ -137,14 +135,13 @@ class RemoteIndex:
                     if len(body) > _MAX_BYTES:
                         raise self._invalid("its response is too large")
         if response.status_code == HTTPStatus.NOT_FOUND:
-            return response.status_code, None
+            return None
         if response.status_code != HTTPStatus.OK:
             raise self._error(f"its status is {response.status_code}")
         try:
-            document = msgspec.json.decode(bytes(body), type=kind, dec_hook=_address)
+            return msgspec.json.decode(bytes(body), type=kind, dec_hook=_address)
         except (msgspec.DecodeError, NexusError) as error:
             raise self._invalid(str(error)) from error
-        return response.status_code, document
 
     @contextmanager
     def _unreachable(self) -> Iterator[None]:

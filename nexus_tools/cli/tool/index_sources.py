@@ -19,7 +19,7 @@ from nexus_tools.nexus import Nexus
 from nexus_tools.sui.support import units
 
 _MAX_LOOKED_UP = 5
-"""The number of tools about which an index that did not propose them is asked."""
+"""The maximum number of tools that are looked up in an index that did not propose them."""
 
 
 @dataclass

@@ -70,7 +70,7 @@ async def command(
     first. The command reads the listed tools from the chain, so their names, prices and states are
     current.
 
-    Remote indices are asked in the same way. A remote index learns the words of a search. The
+    Remote indices propose tools in the same way. A remote index learns the words of a search. The
     command merges the proposals of all indices, so that one index cannot hide a tool. It ignores
     indices that are more than one minute behind the chain.
 

@@ -1,7 +1,7 @@
 """The journal of a fleet, in which each open invocation belongs to one process or is free."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -259,9 +259,10 @@ class FleetJournal(Journal):
 
         Also delete invocations that no process claimed before they expired.
         """
-        delete: Callable[[Connection], int] = lambda connection: fleet_rows.prune(  # noqa: E731
-            connection, closed_before_ms, _PRUNED_ROWS
-        )
+
+        def delete(connection: Connection) -> int:
+            return fleet_rows.prune(connection, closed_before_ms, _PRUNED_ROWS)
+
         total = count = await self._commits.run(delete)
         while count == _PRUNED_ROWS:
             count = await self._commits.run(delete)

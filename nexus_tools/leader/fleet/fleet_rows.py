@@ -14,6 +14,7 @@ from nexus_tools.leader.journal.invocation_rows import (
     Entry,
     entry_of,
 )
+from nexus_tools.leader.journal.lease import MAX_CLAIMS
 from nexus_tools.leader.journal.store import Connection
 from nexus_tools.sui.types.address import Address
 
@@ -41,7 +42,7 @@ def find_free(
     statement = (
         f"SELECT {ENTRY_COLUMNS}, checkpoint FROM invocations"  # noqa: S608 - constant names
         " WHERE worker IS NULL AND stage <> 'closed' AND opens_at_ms <= ?"
-        " AND (NOT holder_only OR ?) AND attempts < 5 AND tool <> ALL(?::bytea[])"
+        f" AND (NOT holder_only OR ?) AND claims < {MAX_CLAIMS} AND tool <> ALL(?::bytea[])"
         " AND checkpoint <= ?"
         " ORDER BY opens_at_ms LIMIT ? FOR UPDATE SKIP LOCKED"
     )
@@ -67,7 +68,7 @@ def own(
             entries.append(entry)
     if entries:
         connection.execute(
-            "UPDATE invocations SET worker = ?, attempts = attempts + 1"
+            "UPDATE invocations SET worker = ?, claims = claims + 1"
             " WHERE invocation = ANY(?::bytea[])",
             (worker, _ids(entry.assignment.invocation for entry in entries)),
         )
@@ -105,8 +106,8 @@ def closures(connection: Connection, invocations: Iterable[Address]) -> dict[Add
 def count_processes_and_poisonous(connection: Connection, now_ms: int) -> tuple[int, int]:
     """Return the number of processes, and of open invocations that no process claims again."""
     statement = (
-        "SELECT (SELECT count(*) FROM workers), (SELECT count(*) FROM invocations"
-        " WHERE attempts >= 5 AND stage <> 'closed'"
+        "SELECT (SELECT count(*) FROM workers), (SELECT count(*) FROM invocations"  # noqa: S608 - constant numbers
+        f" WHERE claims >= {MAX_CLAIMS} AND stage <> 'closed'"
         " AND worker IS NULL AND expires_at_ms > ?)"
     )
     processes, poisonous = connection.execute(statement, (now_ms,)).fetchone()
@@ -144,7 +145,7 @@ def insert(
         # The same ID with another time occurs only on a chain that was rolled back.
         f" ON CONFLICT (invocation) DO UPDATE SET {changes}, stage = 'assigned', outcome = NULL,"
         " closed = NULL, closed_at_ms = NULL, checkpoint = excluded.checkpoint,"
-        " holder_only = excluded.holder_only, worker = NULL, attempts = 0"
+        " holder_only = excluded.holder_only, worker = NULL, claims = 0"
         " WHERE invocations.opens_at_ms != excluded.opens_at_ms RETURNING invocation"
     )
     columns = [
@@ -186,7 +187,7 @@ def reopen(connection: Connection, invocations: Iterable[Address]) -> None:
     """Reset invocations, and free them."""
     connection.execute(
         "UPDATE invocations SET stage = 'assigned', closed = NULL, closed_at_ms = NULL,"
-        " worker = NULL, attempts = 0 WHERE invocation = ANY(?::bytea[])",
+        " worker = NULL, claims = 0 WHERE invocation = ANY(?::bytea[])",
         (_ids(invocations),),
     )
 
@@ -194,10 +195,10 @@ def reopen(connection: Connection, invocations: Iterable[Address]) -> None:
 def prune(connection: Connection, before_ms: int, limit: int) -> int:
     """Delete up to `limit` invocations that were closed, or expired unclaimed, before a time."""
     statement = (
-        "DELETE FROM invocations WHERE invocation IN"
+        "DELETE FROM invocations WHERE invocation IN"  # noqa: S608 - constant numbers
         " ((SELECT invocation FROM invocations WHERE stage = 'closed' AND closed_at_ms < ? LIMIT ?)"
         " UNION ALL (SELECT invocation FROM invocations"
-        " WHERE attempts >= 5 AND stage <> 'closed'"
+        f" WHERE claims >= {MAX_CLAIMS} AND stage <> 'closed'"
         " AND worker IS NULL AND expires_at_ms < ?) LIMIT ?)"
     )
     return connection.execute(statement, (before_ms, limit, before_ms, limit)).rowcount

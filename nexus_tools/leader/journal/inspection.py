@@ -16,13 +16,11 @@ from nexus_tools.errors import NotFoundError, UsageError, WrongStateError
 from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.journal import lease
 from nexus_tools.leader.journal.invocation_rows import Stage
+from nexus_tools.leader.journal.lease import LEASE_S, MAX_CLAIMS
 from nexus_tools.leader.journal.postgres_url import PostgresUrl
 from nexus_tools.leader.journal.sqlite_copy import FileChangedError, copied
 from nexus_tools.leader.journal.store import Connection, extra_missing
 from nexus_tools.sui.types.address import Address
-
-MAX_CLAIMS = 5
-"""The number of claims without a return after which no process claims an invocation again."""
 
 
 class JobState(StrEnum):
@@ -86,15 +84,15 @@ class Process:
 
 
 _JOB_COLUMNS = (
-    "invocation, fqn, place, opens_at_ms, window_ends_at_ms, expires_at_ms, stage, attempts,"
+    "invocation, fqn, place, opens_at_ms, window_ends_at_ms, expires_at_ms, stage, claims,"
     " holder_only, process, is_silent"
 )
 _SQLITE_JOBS = (
-    "SELECT *, 0 AS attempts, 0 AS holder_only, NULL AS process, 0 AS is_silent FROM invocations"
+    "SELECT *, 0 AS claims, 0 AS holder_only, NULL AS process, 0 AS is_silent FROM invocations"
 )
 _POSTGRES_JOBS = (
-    "SELECT invocations.*, workers.name AS process,"
-    " coalesce(workers.seen_at < clock_timestamp() - interval '15 s', false) AS is_silent"
+    "SELECT invocations.*, workers.name AS process,"  # noqa: S608 - constant numbers
+    f" coalesce(workers.seen_at < clock_timestamp() - interval '{LEASE_S} s', false) AS is_silent"
     " FROM invocations LEFT JOIN workers USING (worker)"
 )
 _PROCESSES = """
@@ -121,7 +119,7 @@ class JournalInspection:
         With `stuck`, return only invocations that no process claims or that a silent process has
         claimed, and invocations that are still open after the window of this leader.
         """
-        problems = " AND (attempts >= ? AND process IS NULL OR is_silent OR window_ends_at_ms <= ?)"
+        problems = " AND (claims >= ? AND process IS NULL OR is_silent OR window_ends_at_ms <= ?)"
         condition, values = (problems, (MAX_CLAIMS, now_ms)) if stuck else ("", ())
         return self._select(f"{condition} ORDER BY opens_at_ms, invocation", values, limit)
 
@@ -159,8 +157,8 @@ class JournalInspection:
                 hint="Start the Leader, which continues all open invocations of the file.",
             )
         statement = (
-            "UPDATE invocations SET worker = NULL, attempts = 0"
-            " WHERE invocation = ? AND stage <> 'closed' AND attempts = ? AND"
+            "UPDATE invocations SET worker = NULL, claims = 0"
+            " WHERE invocation = ? AND stage <> 'closed' AND claims = ? AND"
             " (SELECT name FROM workers WHERE workers.worker = invocations.worker)"
             " IS NOT DISTINCT FROM ?"
         )

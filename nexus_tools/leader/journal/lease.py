@@ -18,7 +18,13 @@ from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.journal.store import Connection
 from nexus_tools.sui.types.address import Address
 
-TABLES = """
+LEASE_S = 15.0
+"""The time from the last renewal of a lease to its end, unless a `Member` has another one."""
+
+MAX_CLAIMS = 5
+"""The number of claims without a return after which no process claims an invocation again."""
+
+TABLES = f"""
 CREATE TABLE workers (
     worker uuid PRIMARY KEY,
     name text NOT NULL,
@@ -41,17 +47,18 @@ INSERT INTO cursor VALUES (0, '');
 ALTER TABLE invocations
     ADD COLUMN checkpoint bigint NOT NULL DEFAULT 0,
     ADD COLUMN holder_only boolean NOT NULL DEFAULT false,
-    ADD COLUMN attempts smallint NOT NULL DEFAULT 0,
+    ADD COLUMN claims smallint NOT NULL DEFAULT 0,
     ADD COLUMN worker uuid REFERENCES workers ON DELETE SET NULL;
 CREATE INDEX free ON invocations (opens_at_ms) WHERE worker IS NULL AND stage <> 'closed';
 CREATE INDEX owned ON invocations (worker) WHERE worker IS NOT NULL;
 CREATE INDEX closed_rows ON invocations (closed_at_ms) WHERE stage = 'closed';
-CREATE INDEX poisonous ON invocations (expires_at_ms) WHERE attempts >= 5 AND stage <> 'closed';
-"""
+CREATE INDEX poisonous ON invocations (expires_at_ms)
+    WHERE claims >= {MAX_CLAIMS} AND stage <> 'closed';
+"""  # noqa: S608 - constant numbers
 """The tables and columns that a journal in PostgreSQL has in addition to those in SQLite.
 
-`attempts` is the number of claims that did not end in a return. After five of them, no process
-claims the invocation again. Only the holder may claim an invocation with `holder_only`.
+`claims` is the number of claims that did not end in a return. Only the holder may claim an
+invocation with `holder_only`.
 """
 
 # CLOCK_MONOTONIC stops while a virtual machine is suspended.
@@ -74,7 +81,7 @@ class Member:
 
     addresses: tuple[Address, ...] = ()
     beat_s: float = 3.0
-    lease_s: float = 15.0
+    lease_s: float = LEASE_S
     hold_s: float = 3.0
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
 
@@ -202,7 +209,7 @@ def give_back(
 ) -> None:
     """Return one or all invocations of a process, so that their claims do not count."""
     statement = (
-        "UPDATE invocations SET worker = NULL, attempts = attempts - 1,"
+        "UPDATE invocations SET worker = NULL, claims = claims - 1,"
         " holder_only = holder_only OR ? WHERE worker = ?"
     )
     values: tuple[object, ...] = (holder_only, worker)

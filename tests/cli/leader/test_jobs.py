@@ -74,7 +74,7 @@ async def test_list_shows_why_each_invocation_waits(fleet):
     await one.record_events(rows, {}, "c", 0, attempts=[THREE])
     await one.record_events([job(FOUR, NOW_MS + HOUR_MS)], {}, "d", 0)
     await one.claim(NOW_MS, 1, {}, 9)
-    fleet.execute("UPDATE invocations SET attempts = 5 WHERE worker IS NULL AND NOT holder_only")
+    fleet.execute("UPDATE invocations SET claims = 5 WHERE worker IS NULL AND NOT holder_only")
     found = fleet.jobs()
     assert list(found) == [ONE, TWO, THREE, FOUR]
     assert found[ONE] == {
@@ -96,7 +96,7 @@ async def test_list_shows_why_each_invocation_waits(fleet):
         "holder_only",
         "poisonous",
     ]
-    fleet.execute("UPDATE invocations SET attempts = 0 WHERE worker IS NULL")
+    fleet.execute("UPDATE invocations SET claims = 0 WHERE worker IS NULL")
     assert [row["state"] for row in fleet.jobs().values()][1::2] == ["free", "waiting"]
     fleet.execute("UPDATE workers SET seen_at = now() - interval '16 s'")
     assert fleet.state(ONE) == "orphaned"
@@ -122,10 +122,10 @@ async def test_list_stuck_omits_invocations_in_progress(fleet):
     rows = [job(ONE), job(TWO), job(THREE, overdue), job(FOUR, expired)]
     await one.record_events(rows, {}, "c", 0)
     id_of_one = f"'\\x{bytes(ONE).hex()}'"
-    fleet.execute(f"UPDATE invocations SET attempts = 5 WHERE invocation = {id_of_one}")
+    fleet.execute(f"UPDATE invocations SET claims = 5 WHERE invocation = {id_of_one}")
     states = {invocation: row["state"] for invocation, row in fleet.jobs("--stuck").items()}
     assert states == {FOUR: "expired", THREE: "free", ONE: "poisonous"}
-    fleet.execute("UPDATE invocations SET attempts = 0")
+    fleet.execute("UPDATE invocations SET claims = 0")
     await one.claim(NOW_MS, 9, {}, 9)
     assert list(fleet.jobs("--stuck")) == [FOUR, THREE]
     fleet.execute("UPDATE workers SET seen_at = now() - interval '16 s'")
@@ -152,7 +152,7 @@ async def test_return_makes_a_poisonous_invocation_claimable(fleet):
     one = await fleet.join(KEY, "one")
     await one.recover()
     await one.record_events([job(ONE)], {}, "c", 0)
-    fleet.execute("UPDATE invocations SET attempts = 5")
+    fleet.execute("UPDATE invocations SET claims = 5")
     assert not (await one.claim(NOW_MS, 1, {}, 9)).entries
     done = fleet.home.json("leader", "jobs", "return", ONE, "--journal", fleet.url)
     assert done == {"invocation": str(ONE), "tool": FQN, "state": "returned"}

@@ -146,18 +146,20 @@ async def test_end_of_a_task_leads_to_another_claim(process, assignment_of):
 
 
 async def test_process_claims_only_what_it_can_call_at_once(process, assignment_of):
-    async with process(max_calls=2) as one, process(max_calls=2) as two:
-        await assign(one, assignment_of, *range(1, 6))
+    async with process(max_calls=2) as one:
+        for number in range(1, 6):
+            await assign(one, assignment_of, number, opens_at_ms=number)
         await one.wait_for(1, 2)
-        two.loop.wake.set()
-        await two.wait_for(3, 4)
-        await one.record_outcome(1)
-        await one.wait_for(1, 2, 5)
+        async with process(max_calls=2) as two:
+            await two.wait_for(3, 4)
+            await one.record_outcome(1)
+            await one.wait_for(1, 2, 5)
 
 
 async def test_invocation_that_waits_for_its_closing_occupies_no_call(process, assignment_of):
     async with process(max_per_tool=1) as one:
-        await assign(one, assignment_of, 1, 2)
+        await assign(one, assignment_of, 1)
+        await assign(one, assignment_of, 2, opens_at_ms=2)
         await one.wait_for(1)
         await one.record_outcome(1)
         await one.wait_for(1, 2)
@@ -210,7 +212,7 @@ async def test_process_without_a_node_leaves_its_invocations_to_others(
                 claimed += await claim(other, 10_000)
         assert sorted(claimed) == [1, 2, 3]
         assert one.numbers() == set()
-        assert set(fleet.column("attempts").values()) == {1}
+        assert set(fleet.column("claims").values()) == {1}
 
 
 async def test_only_process_keeps_its_invocations_without_a_node(process, assignment_of):

@@ -106,11 +106,11 @@ async def test_returned_invocation_is_free_and_its_claim_does_not_count(
 ):
     await holder.record_events([assignment_of(1), assignment_of(2)], {}, "c", 0)
     await claim(holder)
-    assert fleet.column("attempts") == {1: 1, 2: 1}
+    assert fleet.column("claims") == {1: 1, 2: 1}
     assert await holder.give_back(ONE)
     assert await holder.give_back(ONE)  # it is not owned
     assert await holder.give_back(TWO, holder_only=True)
-    assert fleet.column("attempts") == {1: 0, 2: 0}
+    assert fleet.column("claims") == {1: 0, 2: 0}
     assert fleet.owners() == {1: None, 2: None}
     other = await fleet.join()
     assert await claim(other) == [1]
@@ -123,7 +123,7 @@ async def test_closing_the_journal_returns_all_invocations(fleet, holder, assign
     await other.record_call(ONE)
     await other.close()
     assert fleet.owners() == {1: None, 2: None}
-    assert fleet.column("attempts") == {1: 0, 2: 0}
+    assert fleet.column("claims") == {1: 0, 2: 0}
     assert sorted(await claim(holder)) == [1, 2]
 
 
@@ -223,7 +223,7 @@ async def test_rollback_takes_invocations_from_their_owners(fleet, holder, assig
     later = replace(assignment_of(2), opens_at_ms=1_100)
     assert await holder.record_events([assignment_of(1), later], {}, "b", 0) == (later,)
     assert fleet.owners() == {1: None, 2: None}
-    assert fleet.column("attempts") == {1: 0, 2: 0}
+    assert fleet.column("claims") == {1: 0, 2: 0}
     for invocation in (ONE, TWO):
         with pytest.raises(RowLostError):
             await other.record_outcome(invocation, ANSWER)

@@ -75,7 +75,7 @@ async def test_invocation_that_the_node_does_not_know_yet_is_returned(fleet, con
     one = await fleet.join()
     entry, chain = await claimed(one, assignment_of(1)), LaggingChain(6)
     assert await dispatcher_of(config, chain, one).dispatch(entry) is None
-    assert (fleet.owners(), fleet.column("attempts")) == ({1: None}, {1: 0})
+    assert (fleet.owners(), fleet.column("claims")) == ({1: None}, {1: 0})
     assert await chain.lagging_height() == 6
     chain.node_height = 7
     assert await chain.lagging_height() is None
