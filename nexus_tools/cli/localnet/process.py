@@ -9,12 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from nexus_tools.cli.framework import Session, child_command, reduce_gc_frequency
+from nexus_tools.cli.localnet.explorer import running_explorer
 from nexus_tools.errors import NexusError, UsageError, WrongStateError
 from nexus_tools.settings.running_localnet import (
     RunningLocalnet,
@@ -44,6 +45,7 @@ class LocalnetOptions:
     protocol_version: int | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    explorer: bool = False
 
     @property
     def as_options(self) -> list[str]:
@@ -60,6 +62,7 @@ class LocalnetOptions:
             *(f"--{name}={value}" for name, value in named.items() if value is not None),
             *(f"--allow-host={name}" for name in self.allowed_hosts),
             *(f"--allow-origin={origin}" for origin in self.allowed_origins),
+            *(["--explorer"] if self.explorer else []),
         ]
 
 
@@ -71,10 +74,14 @@ async def run_localnet(
     with _collecting_little_garbage(), _hint_at_free_port():
         localnet = await _started(session, options)
     try:
+        stopped = _stopped_by_signal()
         running = _as_running(localnet, options, detached=detached)
         publish_localnet(running)
-        _say_ready(session, running)
-        await _signalled()
+        async with running_explorer(options.name) if options.explorer else nullcontext() as url:
+            running = replace(running, explorer=url)
+            publish_localnet(running)
+            _say_ready(session, running)
+            await stopped.wait()
     finally:
         await localnet.stop()
     session.output.note("stopped")
@@ -150,19 +157,23 @@ def _hint_at_free_port() -> Iterator[None]:
 
 def _say_ready(session: Session, running: RunningLocalnet) -> None:
     if session.output.as_json:
-        session.output.document({"url": running.url, "pid": running.pid, "state": running.state})
+        keys = ("url", "pid", "state", "explorer")
+        session.output.document({key: getattr(running, key) for key in keys})
     else:
         version, digests = running.protocol_version, framework_in_words(running)
         session.output.note(f"protocol {version}, framework {digests}")
+        if running.explorer is not None:
+            session.output.note(f"the explorer is at {running.explorer}")
         session.output.done(f"a Sui network listens at {running.url}; press Ctrl-C to stop")
     sys.stdout.flush()
 
 
-async def _signalled() -> None:
+def _stopped_by_signal() -> asyncio.Event:
+    """Return an event that SIGINT and SIGTERM set, instead of ending the process at once."""
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    await stopped.wait()
+    return stopped
 
 
 def framework_in_words(running: RunningLocalnet) -> str:
@@ -257,5 +268,6 @@ def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
             running.wanted_version,
             tuple(running.allowed_hosts),
             tuple(running.allowed_origins),
+            running.explorer is not None,
         )
     )
