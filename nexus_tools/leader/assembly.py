@@ -145,6 +145,7 @@ async def assemble(
             workload,
             chain=dependencies.chain,
             clock=dependencies.clock,
+            workers=dependencies.workers,
             metrics=metrics.fleet,
             holder_of=holder,
         )

@@ -154,30 +154,42 @@ class Dispatcher:
     async def _read(
         self, assignment: Assignment, checkpoint: int
     ) -> tuple[InvocationObject, FoundTool | None] | ClosureKind:
-        """Return the current invocation and tool, or the closure kind of a closed invocation."""
+        """Return the current invocation and tool, or the closure kind of a closed invocation.
+
+        After the invocation expires, the chain still decides. It may have been closed before the
+        holder reads its closing event.
+        """
         missing = 0
-        while self._clock.now_ms() < assignment.expires_at_ms:
+        while True:
+            is_expired = self._clock.now_ms() >= assignment.expires_at_ms
             try:
                 invocation, tool = await self._chain.invocation_and_tool(
                     assignment.invocation, assignment.tool
                 )
             except NexusError as error:
-                self._metrics.trouble.labels("reader").inc()
-                if not isinstance(error, UnreachableError):  # the heartbeat reports the error
-                    place = str(assignment.invocation)
-                    _log.warning("unread", invocation=place, error=error.message)
-                if error.code == "node_behind" and await self._is_ahead_of_node(checkpoint):
-                    await self._leave_to_others(assignment)
+                await self._note_unread(assignment, checkpoint, error)
+                if is_expired and _has_answered(error):
+                    return ClosureKind.MISSED
                 await self._pause()
                 continue
             if invocation is not None:
                 closed = closure_kind_of(invocation.invocation.state, self._chain.leader)
-                return closed or (invocation, tool)
+                return closed or (ClosureKind.MISSED if is_expired else (invocation, tool))
             missing += 1
             if missing == _READS_BEFORE_MISSING:
                 return ClosureKind.ELSEWHERE
             await self._pause()
-        return ClosureKind.MISSED
+
+    async def _note_unread(
+        self, assignment: Assignment, checkpoint: int, error: NexusError
+    ) -> None:
+        """Count a failed read. Leave the invocation to other processes if only this node lags."""
+        self._metrics.trouble.labels("reader").inc()
+        if not isinstance(error, UnreachableError):  # the heartbeat reports the error
+            place = str(assignment.invocation)
+            _log.warning("unread", invocation=place, error=error.message)
+        if error.code == "node_behind" and await self._is_ahead_of_node(checkpoint):
+            await self._leave_to_others(assignment)
 
     async def _pause(self) -> None:
         await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
@@ -190,6 +202,8 @@ class Dispatcher:
         """Return the outcome of the invocation, or None to leave it to the next leader."""
         # Do not call a tool while no worker can close invocations, because the tool must be paid.
         while self._workers.trouble and self._remaining_ms(assignment) > 0:
+            if self._journal.leaves_work:
+                await self._leave_to_others(assignment)
             await self._pause()
         left_ms = self._remaining_ms(assignment)
         result = await self._call(assignment, invocation, tool, left_ms / 1000)
@@ -261,6 +275,11 @@ class Dispatcher:
                 return call
             await self._journal.record_call(assignment.invocation)
             return await self._invoker.invoke(call)
+
+
+def _has_answered(error: NexusError) -> bool:
+    """Return whether the node has answered, so that another try would probably fail as well."""
+    return not isinstance(error, UnreachableError) or error.code == "node_behind"
 
 
 _NO_TIME_DETAIL = "the leader did not have time to call the tool in its window"

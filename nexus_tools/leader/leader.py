@@ -165,7 +165,7 @@ class Leader:
                     Member(self._workers.addresses),
                 )
             except UnreachableError as error:
-                self._journal_trouble = error.message
+                self._journal_trouble = str(error)
                 self._readiness.log_change(self.problems(), error.code)
                 delay_s = self._config.error_retry_delay_ms / 1000
                 await self._until_stopped(asyncio.sleep(delay_s))

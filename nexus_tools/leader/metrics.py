@@ -16,6 +16,8 @@ from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from nexus_tools.leader.chain.closure import ClosureKind
+
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 _MAX_TOOLS = 100
@@ -42,6 +44,8 @@ class LeaderMetrics:
             "invocations_assigned", "Assigned invocations, by the leader's position.", "place"
         )
         self.closed = counter("invocations_closed", "Invocations closed, by result.", "how")
+        for kind in ClosureKind:
+            self.closed.labels(kind.value)  # `rate` ignores the first value of a new series
         self.failed = counter("invocations_failed", "Failures, by reason.", "reason")
         self.trouble = counter("errors", "Errors of the Leader itself, by component.", "where")
         self.open = gauge("invocations_open", "Pending invocations.")

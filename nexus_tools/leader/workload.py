@@ -94,6 +94,10 @@ class Workload:
             if not self._queue.is_under_way(invocation) and task.cancel():
                 self._closed.add(assignment, Closure(kind))
 
+    def count_closed(self, assignment: Assignment, kind: ClosureKind) -> None:
+        """Count and log an invocation that was closed before any process started its task."""
+        self._closed.add(assignment, Closure(kind))
+
     async def drain(self, now_ms: int, seconds: float) -> None:
         """Wait up to `seconds` for running tasks, and leave the others to the next start.
 

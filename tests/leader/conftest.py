@@ -527,7 +527,8 @@ class World:
     async def new_worker(self, identity, *, sui=1):
         """Add a worker with a new key, which has only coins, to a leader."""
         key = new_key()
-        self.localnet.fund(key.address, sui * 10**9)
+        if sui:
+            self.localnet.fund(key.address, sui * 10**9)
         async with self.client_of(identity.key) as client:
             registry = LeaderRegistry(client, self.deployment)
             await registry.add_worker(identity.id, key.address)

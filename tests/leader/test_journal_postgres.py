@@ -2,9 +2,12 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from urllib.parse import quote
 
+import psycopg
 import pytest
+from psycopg.waiting import Ready, Wait
 
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.assembly import open_journal
@@ -16,6 +19,7 @@ from nexus_tools.leader.fleet.listener import Listener
 from nexus_tools.leader.journal import group_commit, postgres_connection
 from nexus_tools.leader.journal.journal import AuthorAccount
 from nexus_tools.leader.journal.lease import LeaseLostError, Member
+from nexus_tools.leader.journal.postgres_connection import connection_parameters
 from nexus_tools.leader.journal.postgres_url import PostgresUrl
 from nexus_tools.leader.journal.schedule_rows import Naming, ScheduleChange
 from nexus_tools.sui.client import Cursor
@@ -202,6 +206,28 @@ async def test_journal_connects_again_if_it_gets_no_answer(proxy, monkeypatch):
         proxy.fall_silent()  # closing the journal ends, too
 
 
+def test_each_part_of_an_answer_extends_the_time_limit(location, monkeypatch):
+    clock = SimpleNamespace(now_s=0.0)
+    monkeypatch.setattr(postgres_connection, "monotonic", lambda: clock.now_s)
+    limit_s = postgres_connection._ANSWER_LIMIT_S
+
+    def parts():
+        while True:
+            yield Wait.R
+
+    with postgres_connection.connect(connection_parameters(location), "public") as connection:
+        operation = connection._limited(parts())
+        next(operation)
+        for _ in range(3):
+            clock.now_s += limit_s
+            operation.send(Ready.NONE)
+            operation.send(Ready.R)
+        clock.now_s += limit_s + 0.1
+        with pytest.raises(psycopg.OperationalError, match="has not answered for 5 s"):
+            operation.send(Ready.NONE)
+        assert connection.closed
+
+
 async def test_listener_connects_again_if_it_gets_no_answer(proxy, monkeypatch):
     monkeypatch.setattr(listener, "_CHECK_INTERVAL_S", 0.05)
     monkeypatch.setattr(listener, "_CHECK_LIMIT_S", 0.3)
@@ -243,7 +269,7 @@ async def in_trouble(journal, reason):
     """Wait until the journal reports a reason why writes wait."""
     async with asyncio.timeout(TIMEOUT_S):
         while reason not in journal.trouble:  # noqa: ASYNC110 - another thread sets it
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])

@@ -49,12 +49,24 @@ async def test_require_finished_fails_until_all_invocations_are_closed(path):
     with pytest.raises(UsageError, match="contains 2 open invocations") as caught:
         require_finished(path)
     assert caught.value.code == "journal_unfinished"
+    assert "move the file" in caught.value.hint
     journal = await Journal.open(path, "identity")
     await journal.record_closed(dict.fromkeys((ONE, TWO), ClosureKind.SETTLED), 0)
-    with pytest.raises(UsageError, match="cannot be read: database is locked"):
+    with pytest.raises(UsageError, match="a Leader uses the former journal") as caught:
         require_finished(path)
+    assert caught.value.code == "journal_unfinished"
+    assert "stop it" in caught.value.hint
+    assert "ove the file" not in caught.value.hint
     await journal.close()
     require_finished(path)
+
+
+def test_require_finished_fails_for_a_file_that_is_not_a_journal(tmp_path):
+    path = tmp_path / "journal.sqlite"
+    path.write_text("no journal")
+    with pytest.raises(UsageError, match="cannot be read") as caught:
+        require_finished(path)
+    assert caught.value.hint == "Move the file to leave its invocations."
 
 
 def test_require_finished_accepts_a_missing_file(tmp_path):

@@ -42,7 +42,7 @@ async def journal_problem(leader):
     """Return the problem of the journal as soon as there is one."""
     async with asyncio.timeout(TIMEOUT_S):
         while "journal" not in leader.problems():  # noqa: ASYNC110 - another thread sets it
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
     return leader.problems()["journal"]
 
 

@@ -7,6 +7,7 @@ from prometheus_client import openmetrics
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.metrics import LeaderMetrics, ToolCounts
 
 OPEN_METRICS = openmetrics.exposition.CONTENT_TYPE_LATEST
@@ -34,6 +35,13 @@ def test_render_returns_the_requested_format(metrics, accept, parse):
     labels = (("outcome", "timed_out"), ("tool", "a.b.c@1"))
     assert samples[("nexus_leader_tool_invocations_closed_total", *labels)] == 1
     assert samples[("nexus_leader_tool_calls_total", ("tool", "a.b.c@1"))] == 1
+
+
+def test_closed_invocations_are_exported_as_0_before_the_first_one():
+    """An alert on the rate of a counter ignores the first value of a new series."""
+    sample = LeaderMetrics().registry.get_sample_value
+    for kind in ClosureKind:
+        assert sample("nexus_leader_invocations_closed_total", {"how": kind.value}) == 0
 
 
 HOSTILE = (

@@ -32,6 +32,14 @@ def test_readiness_logs_only_changes(logged, beats, told):
     assert [line["event"] for line in logged] == told
 
 
-def test_warning_names_each_component_and_its_problem(logged):
-    Readiness().log_change(*SILENT)
-    assert logged == [{"event": "not_ready", "log_level": "warning", **SILENT[0]}]
+def test_warning_names_each_component_with_its_problem_and_the_code(logged):
+    readiness = Readiness()
+    readiness.log_change(*SILENT)
+    readiness.log_change(*FINE)
+    for problems, code in (BROKEN, BROKEN):
+        readiness.log_change(problems, code)
+    warning = {"event": "not_ready", "log_level": "warning"}
+    assert [line for line in logged if line["event"] != "ready"] == [
+        {**warning, **SILENT[0], "code": "node_unreachable"},
+        {**warning, **BROKEN[0]},
+    ]

@@ -7,7 +7,7 @@ import pytest
 from nexus_tools.errors import NotAllowedError, WrongStateError
 from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.closing.closing_slots import ClosingSlots
-from nexus_tools.leader.closing.worker_signer import WorkerSigner
+from nexus_tools.leader.closing.worker_signer import SigningFailedError, WorkerSigner
 from nexus_tools.sui.keystore import KeyPair, MultiSigSigner
 from nexus_tools.sui.signature import MultiSigMember, MultiSigPublicKey
 from nexus_tools.tool import Answer
@@ -115,6 +115,19 @@ async def test_unsigned_batch_returns_to_the_queue_at_the_limit(world, tool_on_c
         balance = (await world.client.balance_parts(worker.address)).in_address
         assert worker.balance_mist == balance
     await assert_closed_once(world, closings)
+
+
+async def test_process_cannot_close_while_its_signer_fails_repeatedly(world, bench_of):
+    identity = await world.new_leader(sui=20)
+    broken = Outside(identity.key)
+    async with bench_of(identity, signers=[broken], enough_mist=MIST // 2, run=False) as bench:
+        broken.error = ValueError("no")
+        [worker] = bench.workers.listed
+        for _ in range(3):
+            assert bench.workers.can_close
+            with pytest.raises(SigningFailedError):
+                await worker.signer.sign(b"")
+        assert not bench.workers.can_close
 
 
 @pytest.mark.parametrize("fault", ["key", "bytes"])

@@ -22,6 +22,7 @@ from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.closing.closing_batch import Closing, ClosingBatch, reduce_steps
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
 from nexus_tools.leader.closing.closing_result import failure_reason, fees_mist
+from nexus_tools.leader.closing.closing_return import leave_to_others
 from nexus_tools.leader.closing.closing_slots import ClosingSlots
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts, margin_mist
 from nexus_tools.leader.closing.transaction_sender import TransactionSender
@@ -32,7 +33,7 @@ from nexus_tools.leader.dispatch.response_classifier import failure
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.journal.lease import RowLostError
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.sui.client import SimulatedTransaction, simulate_transaction
+from nexus_tools.sui.client import simulate_transaction
 from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.execution_status import ErrorKind, ExecutionFailure
@@ -120,6 +121,8 @@ class Closer:
         except NexusError as error:
             if error.code == "journal_failed":
                 raise
+            if await leave_to_others(self._journal, closings, error):
+                return
             if not isinstance(error, UnreachableError):  # the heartbeat reports an unreachable node
                 _log.warning("closing_postponed", code=error.code, error=error.message)
             await self._postpone(closings, error.message)
@@ -133,7 +136,8 @@ class Closer:
         """Queue the closings of a batch that was not signed, for another worker if possible."""
         self._metrics.trouble.labels("signer").inc()
         if not self._workers.has_working_signer:
-            await self._postpone(closings, error.message)
+            if not await leave_to_others(self._journal, closings, error):
+                await self._postpone(closings, error.message)
             return
         loop, pause_s = asyncio.get_running_loop(), self._config.error_retry_delay_ms / 1000
         for closing in closings:
@@ -215,7 +219,8 @@ class Closer:
                 status = simulated.effects.status
                 if isinstance(status, ExecutionFailure):
                     return await self._after_failure(batch, status, closings)
-                if not self._is_profitable(worker, simulated, closings):
+                executions = [closing.execution for closing in closings]
+                if not self._accounts.covers_batch(executions, worker, simulated):
                     return await self._reduce_cost(closings)
             single_execution = closings[0].execution if len(closings) == 1 else None
             reservation = (
@@ -253,15 +258,6 @@ class Closer:
         return self._accounts.guarantor(executions, budget_mist)
 
     # --- Unprofitable batches
-
-    def _is_profitable(
-        self, worker: Worker, simulated: SimulatedTransaction, closings: Sequence[Closing]
-    ) -> bool:
-        """Return whether the fees of a batch cover its cost, or its only execution may owe it."""
-        execution = closings[0].execution
-        if len(closings) == 1 and execution is not None:
-            return self._accounts.covers(execution, worker, simulated)
-        return len(closings) == 1 or margin_mist(worker, simulated) >= 0
 
     async def _reduce_cost(self, closings: list[Closing]) -> None:
         """Make the next transaction cheaper by removing closings, steps, or an answer."""

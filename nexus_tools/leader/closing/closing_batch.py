@@ -11,6 +11,7 @@ from nexus_tools.leader.chain.chain import InvocationObject
 from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.closing.continuation import Continuation, arguments, following
 from nexus_tools.leader.closing.step_costs import cost_mist
+from nexus_tools.leader.journal.lease import RowLostError
 from nexus_tools.registry import MAX_STEPS, RunAttempt, add_advance, add_outcome
 from nexus_tools.sui.transaction_builder import MAX_PURE_BYTES, TransactionBuilder
 from nexus_tools.sui.types.address import Address
@@ -69,6 +70,7 @@ class SignedInputs:
 class Closing:
     """An outcome to send to the chain. The future `closed` resolves when the invocation is closed.
 
+    The future raises `RowLostError` if this process leaves the invocation to other processes.
     `outcome_bytes` is the size of the outcome on chain, which is 0 for a failure.
     """
 
@@ -201,6 +203,11 @@ class Closing:
         """Resolve the future `closed`, which the task of the invocation awaits."""
         if not self.closed.done():
             self.closed.set_result(closed)
+
+    def leave(self) -> None:
+        """End the task of the invocation, because another process is responsible for it."""
+        if not self.closed.done():
+            self.closed.set_exception(RowLostError())
 
 
 def closing_of(assignment: Assignment, outcome: Outcome, found: InvocationObject) -> Closing:

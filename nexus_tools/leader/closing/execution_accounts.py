@@ -84,6 +84,20 @@ class ExecutionAccounts:
         requested = sum(1 for _ in self._requested(simulated))
         return self.allows(execution, margin_mist(worker, simulated), requested)
 
+    def covers_batch(
+        self,
+        executions: Sequence[Address | None],
+        worker: Worker,
+        simulated: SimulatedTransaction,
+    ) -> bool:
+        """Return whether the fees of closings cover their cost, or may leave a debt.
+
+        Only a single closing may leave a debt. `executions` has one element for each closing.
+        """
+        if len(executions) == 1 and executions[0] is not None:
+            return self.covers(executions[0], worker, simulated)
+        return len(executions) == 1 or margin_mist(worker, simulated) >= 0
+
     def allows(self, execution: Address, margin_mist: int, requested: int = 0) -> bool:
         """Return whether the balance of an execution may change by `margin_mist`.
 

@@ -12,6 +12,7 @@ _log = get_logger("nexus_tools.leader")
 _SLOTS = 4
 _FIRST_PAUSE_S = 1.0
 _MAX_PAUSE_S = 60.0
+_MANY_FAILURES = 3
 
 
 class SigningFailedError(WrongStateError):
@@ -50,6 +51,11 @@ class WorkerSigner:
     def is_paused(self) -> bool:
         """Whether the signer failed a short time ago."""
         return asyncio.get_running_loop().time() < self._paused_until_s
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the signer failed several times in a row, the last time a short time ago."""
+        return self._failures >= _MANY_FAILURES and self.is_paused
 
     async def sign(self, transaction: bytes) -> bytes:
         """Return the verified signature of a transaction. Raises `SigningFailedError`.

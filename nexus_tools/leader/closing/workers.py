@@ -147,6 +147,11 @@ class Workers:
         return any(not worker.signer.is_paused for worker in self.listed)
 
     @property
+    def can_close(self) -> bool:
+        """Whether a worker can pay for a closing and sign it."""
+        return not self.trouble and any(not worker.signer.is_failing for worker in self.listed)
+
+    @property
     def total_mist(self) -> int:
         """The balances and coins of all workers, in MIST."""
         return sum(worker.balance_mist + worker.coins_mist for worker in self._workers)

@@ -21,7 +21,8 @@ class ClaimLoop:
     `max_calls` tasks without an outcome, and at most `max_per_tool` for each tool. It calls the
     tools of all of them at once, so that no invocation waits here while another process is free.
     If the node lags behind, it claims only invocations that the node knows. If the node does not
-    respond, it claims nothing, and after a while leaves all invocations to other processes.
+    respond, it claims nothing, and after a while leaves all invocations to other processes. It also
+    claims nothing while this process cannot close invocations but another process can.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class ClaimLoop:
             if loop.time() - reconciled_at >= self._journal.member.beat_s:
                 await self.reconcile()
                 reconciled_at = loop.time()
-            if self._chain.is_cut_off and self._journal.has_others:
+            if self._chain.is_cut_off and self._journal.has_ready_others:
                 await self._hand_over()
             if not await self._claim():
                 await self._wait()
@@ -78,7 +79,7 @@ class ClaimLoop:
         held = self._workload.without_outcome
         limit = min(_MAX_ROWS, self._workload.free_capacity, self._max_calls - held.total())
         self._has_capacity = limit > 0
-        if not self._has_capacity or not self._chain.is_reachable:
+        if not self._has_capacity or not self._chain.is_reachable or self._journal.leaves_work:
             return False
         try:
             height = await self._chain.lagging_height()

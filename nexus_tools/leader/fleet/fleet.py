@@ -10,6 +10,7 @@ from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.chain.closure import ClosureKind
+from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.fleet.claim_loop import ClaimLoop
 from nexus_tools.leader.fleet.fleet_journal import FleetJournal
@@ -133,6 +134,7 @@ def fleet_of(
     *,
     chain: Chain,
     clock: ChainClock,
+    workers: Workers,
     metrics: FleetMetrics,
     holder_of: Callable[[OpenInvocations], Holder],
 ) -> Fleet:
@@ -140,6 +142,8 @@ def fleet_of(
     assert isinstance(journal, FleetJournal)
     assert isinstance(config.journal, PostgresUrl)
     metrics.beat_age_seconds.set_function(lambda: journal.beat_age_s)
+    journal.on_unowned_closed = workload.count_closed
+    journal.is_ready = lambda: not chain.is_cut_off and workers.can_close
     holder = holder_of(FleetInvocations(workload, clock))
     claims = ClaimLoop(
         journal,
@@ -150,7 +154,7 @@ def fleet_of(
         max_calls=config.max_concurrent,
         max_per_tool=config.max_concurrent_per_tool,
     )
-    holding = Holding(journal, holder, chain, metrics)
+    holding = Holding(journal, holder, metrics)
     listener = Listener(config.journal, journal.worker.hex, claims.wake.set)
     return Fleet(
         journal,

@@ -1,7 +1,7 @@
 """The journal of a fleet, in which each open invocation belongs to one process or is free."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -20,16 +20,18 @@ from nexus_tools.leader.journal.store import Connection
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Outcome
 
-# A process starts calls only in this part of its lease after a renewal.
-_CALLING_PART = 0.6
 _PRUNED_ROWS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """The state of a fleet: its processes, and the invocations that no process claims again."""
+    """The numbers of processes, and of invocations that no process claims again.
+
+    `ready_others` are the other processes that are ready to close invocations.
+    """
 
     processes: int
+    ready_others: int
     poisonous: int
 
 
@@ -41,11 +43,20 @@ class Claim:
     is_full: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The new, open assignments of a page, and the older ones that it closed without an owner."""
+
+    new: tuple[Assignment, ...]
+    unowned: list[tuple[Assignment, ClosureKind]]
+
+
 class FleetJournal(Journal):
     """A journal in PostgreSQL, and the lease with which this process shares it.
 
-    `has_others` is set if other processes had a lease at the last beat. Every method may raise
-    `LeaseLostError`.
+    `is_ready` returns whether this process can close invocations. Each beat records the result for
+    the other processes. `on_unowned_closed` is called for each invocation that an event closed
+    while no process owned it. Every method may raise `LeaseLostError`.
     """
 
     def __init__(self, commits: GroupCommit, store: PostgresSchema, member: Member) -> None:
@@ -54,7 +65,10 @@ class FleetJournal(Journal):
         self._cursor = ""
         self.worker = store.worker
         self.member = member
-        self.has_others = False
+        self.has_ready_others = False
+        self.is_ready: Callable[[], bool] = lambda: True
+        self._excluded: dict[Address, float] = {}
+        self.on_unowned_closed: Callable[[Assignment, ClosureKind], None] = lambda *_: None
 
     @classmethod
     async def join(cls, location: PostgresUrl, identity: str, member: Member) -> "FleetJournal":
@@ -73,18 +87,29 @@ class FleetJournal(Journal):
 
     async def beat(self, now_ms: int) -> Beat:
         """Renew the lease, and end the leases of processes that do not renew theirs."""
+        is_ready = self.is_ready()
 
         def operation(connection: Connection) -> Beat:
             lease.end_old_leases(connection, self.worker, self.member)
-            return Beat(*fleet_rows.count_processes_and_poisonous(connection, now_ms))
+            lease.set_ready(connection, self.worker, is_ready=is_ready)
+            counts = fleet_rows.count_processes_and_poisonous(connection, self.worker, now_ms)
+            return Beat(*counts)
 
         beat = await self._commits.run(operation)
-        self.has_others = beat.processes > 1
+        self.has_ready_others = beat.ready_others > 0
         return beat
 
+    @property
+    def leaves_work(self) -> bool:
+        """Whether this process is not ready to close invocations, but another process is."""
+        return self.has_ready_others and not self.is_ready()
+
     async def confirm(self) -> None:
-        """Return when the lease was renewed recently, so that no other process owns its rows."""
-        while self.beat_age_s > _CALLING_PART * self.member.lease_s:
+        """Return when the lease was renewed recently, so that no other process owns its rows.
+
+        A process that starts with the same key ends a lease after the tolerance.
+        """
+        while self.beat_age_s > self.member.tolerance.total_seconds():
             await self._commits.run(lambda _: None)
 
     @property
@@ -117,8 +142,12 @@ class FleetJournal(Journal):
         """Claim up to `limit` free invocations whose window opens soon.
 
         `held` is the number of invocations of each tool that this process owns, which grows to at
-        most `max_per_tool`. Invocations that are newer than `max_checkpoint` are not claimed.
+        most `max_per_tool`. Invocations that are newer than `max_checkpoint` are not claimed, and
+        neither are those that `give_back` excludes for a while.
         """
+        now_s = uptime_s()
+        self._excluded = {key: end_s for key, end_s in self._excluded.items() if end_s > now_s}
+        excluded = list(self._excluded)
         held = {tool: count for tool, count in held.items() if count}
         is_holder = self.is_holder
 
@@ -130,6 +159,7 @@ class FleetJournal(Journal):
                 full_tools=[tool for tool, count in held.items() if count >= max_per_tool],
                 is_holder=is_holder,
                 max_checkpoint=max_checkpoint,
+                excluded=excluded,
             )
             entries = fleet_rows.own(connection, self.worker, rows, held, max_per_tool)
             return Claim(entries, len(rows) == limit)
@@ -152,8 +182,15 @@ class FleetJournal(Journal):
             lambda connection: fleet_rows.closures(connection, invocations)
         )
 
-    async def give_back(self, invocation: Address, *, holder_only: bool = False) -> bool:
-        """Leave an invocation to other processes, or to the holder. Return True."""
+    async def give_back(
+        self, invocation: Address, *, holder_only: bool = False, pause_s: float = 0.0
+    ) -> bool:
+        """Leave an invocation to other processes, or to the holder. Return True.
+
+        This process does not claim the invocation again for `pause_s` seconds.
+        """
+        if pause_s:
+            self._excluded[invocation] = uptime_s() + pause_s
 
         def operation(connection: Connection) -> bool:
             lease.give_back(connection, self.worker, invocation, holder_only=holder_only)
@@ -223,26 +260,35 @@ class FleetJournal(Journal):
         """Record a page of events, as in the base class. Raises `HoldingLostError`."""
         former = self._cursor
 
-        def write(connection: Connection) -> tuple[Assignment, ...] | None:
+        def write(connection: Connection) -> _Page | None:
             if not fleet_rows.move_cursor(connection, former, cursor):
                 return None
             new = fleet_rows.insert(connection, assigned, attempts, checkpoint)
-            fleet_rows.close_unlocked(connection, closed, now_ms)
+            unowned = fleet_rows.close_unlocked(connection, closed, now_ms)
             update_executions(connection, executions or {})
             schedule_rows.apply_changes(connection, schedules)
             if new:
                 lease.notify(connection)
-            return tuple(
-                assignment
-                for assignment in assigned
-                if assignment.invocation in new and assignment.invocation not in closed
+            return _Page(
+                tuple(
+                    assignment
+                    for assignment in assigned
+                    if assignment.invocation in new and assignment.invocation not in closed
+                ),
+                [
+                    (assignment, kind)
+                    for assignment, kind in unowned
+                    if assignment.invocation not in new
+                ],
             )
 
-        new_assignments = await self._commits.run(write)
-        if new_assignments is None:
+        page = await self._commits.run(write)
+        if page is None:
             raise HoldingLostError
         self._cursor = cursor
-        return new_assignments
+        for assignment, kind in page.unowned:
+            self.on_unowned_closed(assignment, kind)
+        return page.new
 
     async def reopen(self, invocations: Iterable[Address]) -> None:
         """Reset invocations to the stage `ASSIGNED`, and free them."""

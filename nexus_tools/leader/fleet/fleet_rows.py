@@ -12,6 +12,7 @@ from nexus_tools.leader.journal.invocation_rows import (
     ASSIGNMENT_COLUMNS,
     ENTRY_COLUMNS,
     Entry,
+    assignment_of,
     entry_of,
 )
 from nexus_tools.leader.journal.lease import MAX_CLAIMS
@@ -37,17 +38,21 @@ def find_free(
     full_tools: Iterable[Address],
     is_holder: bool,
     max_checkpoint: int | None,
+    excluded: Iterable[Address],
 ) -> list[Any]:
     """Lock and return up to `limit` free invocations that this process may claim."""
     statement = (
         f"SELECT {ENTRY_COLUMNS}, checkpoint FROM invocations"  # noqa: S608 - constant names
         " WHERE worker IS NULL AND stage <> 'closed' AND opens_at_ms <= ?"
         f" AND (NOT holder_only OR ?) AND claims < {MAX_CLAIMS} AND tool <> ALL(?::bytea[])"
-        " AND checkpoint <= ?"
+        " AND checkpoint <= ? AND invocation <> ALL(?::bytea[])"
         " ORDER BY opens_at_ms LIMIT ? FOR UPDATE SKIP LOCKED"
     )
     newest = _LATEST if max_checkpoint is None else max_checkpoint
-    values = (now_ms + _EARLY_MS, is_holder, _ids(full_tools), newest, limit)
+    values = (
+        *(now_ms + _EARLY_MS, is_holder, _ids(full_tools), newest, _ids(excluded)),
+        limit,
+    )
     return connection.execute(statement, values).fetchall()
 
 
@@ -103,15 +108,21 @@ def closures(connection: Connection, invocations: Iterable[Address]) -> dict[Add
     return {Address(invocation): ClosureKind(kind) for invocation, kind in rows}
 
 
-def count_processes_and_poisonous(connection: Connection, now_ms: int) -> tuple[int, int]:
-    """Return the number of processes, and of open invocations that no process claims again."""
+def count_processes_and_poisonous(
+    connection: Connection, worker: UUID, now_ms: int
+) -> tuple[int, int, int]:
+    """Return the numbers of processes, of other processes that are ready, and of invocations.
+
+    The invocations are the open ones that no process claims again.
+    """
     statement = (
-        "SELECT (SELECT count(*) FROM workers), (SELECT count(*) FROM invocations"  # noqa: S608 - constant numbers
-        f" WHERE claims >= {MAX_CLAIMS} AND stage <> 'closed'"
+        "SELECT (SELECT count(*) FROM workers),"  # noqa: S608 - constant numbers
+        " (SELECT count(*) FROM workers WHERE is_ready AND worker <> ?),"
+        f" (SELECT count(*) FROM invocations WHERE claims >= {MAX_CLAIMS} AND stage <> 'closed'"
         " AND worker IS NULL AND expires_at_ms > ?)"
     )
-    processes, poisonous = connection.execute(statement, (now_ms,)).fetchone()
-    return processes, poisonous
+    processes, ready_others, poisonous = connection.execute(statement, (worker, now_ms)).fetchone()
+    return processes, ready_others, poisonous
 
 
 # --- Changes by the holder, or by the chain
@@ -158,29 +169,37 @@ def insert(
 
 _CLOSE = (
     "UPDATE invocations SET stage = 'closed', closed = ?, closed_at_ms = ?, outcome = NULL,"
-    " worker = NULL WHERE stage <> 'closed' AND invocation "
+    " worker = NULL"
 )
-_UNLOCKED = (
-    "(SELECT invocation FROM invocations"
-    " WHERE invocation = ANY(?::bytea[]) AND stage <> 'closed' FOR UPDATE SKIP LOCKED)"
+_CLOSE_UNLOCKED = (
+    f"{_CLOSE} FROM (SELECT invocation AS id, worker AS owner FROM invocations"  # noqa: S608 - constant names
+    " WHERE invocation = ANY(?::bytea[]) AND stage <> 'closed' FOR UPDATE SKIP LOCKED) AS unlocked"
+    f" WHERE invocation = id RETURNING {ASSIGNMENT_COLUMNS}, owner"
 )
 
 
 def close(connection: Connection, closed: Mapping[Address, ClosureKind], now_ms: int) -> None:
     """Write how invocations were closed."""
     for kind, invocations in _by_kind(closed).items():
-        connection.execute(f"{_CLOSE}= ANY(?::bytea[])", (kind.value, now_ms, invocations))
+        connection.execute(
+            f"{_CLOSE} WHERE stage <> 'closed' AND invocation = ANY(?::bytea[])",
+            (kind.value, now_ms, invocations),
+        )
 
 
 def close_unlocked(
     connection: Connection, closed: Mapping[Address, ClosureKind], now_ms: int
-) -> None:
+) -> list[tuple[Assignment, ClosureKind]]:
     """Write how invocations were closed, except those on which another process works right now.
 
     The other process notices the closure. Waiting for its transaction could lead to a deadlock.
+    Return the closed invocations that no process owned.
     """
+    unowned = []
     for kind, invocations in _by_kind(closed).items():
-        connection.execute(f"{_CLOSE}IN {_UNLOCKED}", (kind.value, now_ms, invocations))
+        rows = connection.execute(_CLOSE_UNLOCKED, (kind.value, now_ms, invocations))
+        unowned += [(assignment_of(row[:-1]), kind) for row in rows if row[-1] is None]
+    return unowned
 
 
 def reopen(connection: Connection, invocations: Iterable[Address]) -> None:

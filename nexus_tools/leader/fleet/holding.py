@@ -2,7 +2,6 @@
 
 import asyncio
 
-from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.fleet.fleet_journal import FleetJournal
 from nexus_tools.leader.holder import Holder
 from nexus_tools.leader.journal.lease import HoldingLostError
@@ -23,14 +22,12 @@ class Holding:
         self,
         journal: FleetJournal,
         holder: Holder,
-        chain: Chain,
         metrics: FleetMetrics,
         *,
         interval_s: float = 1.0,
     ) -> None:
         self._journal = journal
         self._holder = holder
-        self._chain = chain
         self._metrics = metrics
         self._hold_s = journal.member.hold_s
         self._interval_s = interval_s
@@ -46,13 +43,13 @@ class Holding:
 
     @property
     def _is_able(self) -> bool:
-        """Whether the node of this process responds, or no other process could be the holder."""
-        return not (self._chain.is_cut_off and self._journal.has_others)
+        """Whether this process can close invocations, or no other process could be the holder."""
+        return not self._journal.leaves_work
 
     async def _work(self) -> None:
         """Run the components until another process is or may be the holder."""
         self._metrics.holder.set(1)
-        _log.info("holding_started", worker=str(self._journal.worker))
+        _log.info("holding_started", process=self._journal.member.name)
         work = asyncio.create_task(self._holder.run())
         try:
             while await self._is_renewed(work):
@@ -62,7 +59,7 @@ class Holding:
             work.cancel()
             await asyncio.wait({work})
             error = None if work.cancelled() else work.exception()
-            _log.info("holding_ended", worker=str(self._journal.worker))
+            _log.info("holding_ended", process=self._journal.member.name)
         if error is not None and not _is_holding_lost(error):
             raise error
 

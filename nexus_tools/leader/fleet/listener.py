@@ -8,7 +8,6 @@ import psycopg
 from psycopg import sql
 
 from nexus_tools.leader.journal.postgres_connection import (
-    SET_CONFIG,
     connection_parameters,
     session_settings,
 )
@@ -42,8 +41,7 @@ class Listener:
     async def _listen(self) -> None:
         connection = await psycopg.AsyncConnection.connect(**self._parameters, autocommit=True)
         async with connection:
-            for setting in session_settings(self._schema):
-                await connection.execute(SET_CONFIG, setting)
+            await connection.execute(*session_settings(self._schema))
             # A channel has the name of its schema, because a database has only one name space.
             channel = sql.Identifier(self._schema)
             await connection.execute(sql.SQL("LISTEN {}").format(channel))

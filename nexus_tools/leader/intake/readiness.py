@@ -17,18 +17,18 @@ class Readiness:
         self._had_problems = False
 
     def log_change(self, problems: dict[str, str], code: str) -> None:
-        """Log a change of readiness. `code` is the node's error code, or empty if it is healthy.
+        """Log a change of readiness. `code` is the error code of the node or the journal, if any.
 
-        While the node is healthy, problems are logged only if two consecutive checks report
-        problems. While the node is unhealthy, a problem is logged again only if the error code
-        changes, because the message may change every second.
+        Without a code, problems are logged only if two consecutive checks report problems. With a
+        code, a problem is logged again only if the code changes, because the message may change
+        every second.
         """
         if problems == {"watcher": BEGINNING}:
             return
         is_news = bool(problems) and (bool(code) or self._had_problems)
         self._had_problems = bool(problems)
         if is_news and (not self._logged_state or code not in ("", self._logged_state)):
-            _log.warning("not_ready", **problems)
+            _log.warning("not_ready", **problems, **({"code": code} if code else {}))
             self._logged_state = code or "not_ready"
         elif self._logged_state and not problems:
             _log.info("ready")

@@ -81,6 +81,8 @@ class Process:
     silence_ms: int
     claimed: int
     is_holder: bool
+    is_ready: bool
+    """Whether the process can close invocations."""
 
 
 _JOB_COLUMNS = (
@@ -100,7 +102,8 @@ SELECT name, version, array(SELECT address FROM worker_keys k WHERE k.worker = w
     (extract(epoch FROM started_at) * 1000)::bigint, (extract(epoch FROM seen_at) * 1000)::bigint,
     (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint,
     (SELECT count(*) FROM invocations i WHERE i.worker = w.worker),
-    EXISTS (SELECT FROM holder h WHERE h.worker = w.worker AND h.until > clock_timestamp())
+    EXISTS (SELECT FROM holder h WHERE h.worker = w.worker AND h.until > clock_timestamp()),
+    is_ready
 FROM workers w ORDER BY started_at
 """
 
@@ -247,6 +250,7 @@ def create_journal(location: PostgresUrl, role: str | None) -> tuple[bool, list[
         UsageError: `journal_format_unsupported`, `journal_invalid` or `extra_not_installed`.
         UnreachableError: `journal_unreachable`.
         NotAllowedError: `journal_denied`.
+        NotFoundError: `role_missing`.
     """
     try:
         from nexus_tools.leader.journal import postgres_tables  # noqa: PLC0415 - an extra
@@ -305,16 +309,26 @@ def require_finished(journal: Path) -> None:
     try:
         [count] = _read_row(journal, "SELECT count(*) FROM invocations WHERE stage != 'closed'")
     except sqlite3.Error as error:
-        problem = f"cannot be read: {error}"
-    else:
-        problem = f"contains {count} open invocations" if count else ""
-    if problem:
-        raise UsageError(
-            "journal_unfinished",
-            f"the former journal {journal} {problem}",
-            hint="Run the Leader with this file until it has closed its invocations, or move the"
-            " file to leave them.",
+        if "locked" in str(error):
+            raise _unfinished(
+                f"a Leader uses the former journal {journal}",
+                "Wait until that Leader has closed its invocations, stop it, then run the command"
+                " again.",
+            ) from error
+        raise _unfinished(
+            f"the former journal {journal} cannot be read: {error}",
+            "Move the file to leave its invocations.",
+        ) from error
+    if count:
+        raise _unfinished(
+            f"the former journal {journal} contains {count} open invocations",
+            "Run the Leader with this file until it has closed its invocations, or move the file"
+            " to leave them.",
         )
+
+
+def _unfinished(message: str, hint: str) -> UsageError:
+    return UsageError("journal_unfinished", message, hint=hint)
 
 
 def _read_row(journal: Path, statement: str, *values: bytes) -> Any:

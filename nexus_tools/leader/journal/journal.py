@@ -79,6 +79,9 @@ class Journal:
     is_holder = False
     """Whether this process reads events, and works on executions and schedules."""
 
+    has_ready_others = False
+    """Whether other processes share the journal and are ready to close invocations."""
+
     def __init__(self, commits: GroupCommit) -> None:
         self._commits = commits
 
@@ -104,6 +107,11 @@ class Journal:
     def trouble(self) -> str:
         """The reason why writes wait, or an empty string."""
         return self._commits.trouble
+
+    @property
+    def leaves_work(self) -> bool:
+        """Whether this process is not ready to close invocations, but another process is."""
+        return False
 
     async def close(self) -> None:
         """Commit the pending writes and close the database."""
@@ -170,7 +178,13 @@ class Journal:
     async def confirm(self) -> None:
         """Return when no other process owns the invocations of this process."""
 
-    async def give_back(self, invocation: Address, *, holder_only: bool = False) -> bool:  # noqa: ARG002 - other journals use them
+    async def give_back(
+        self,
+        invocation: Address,  # noqa: ARG002 - other journals use them
+        *,
+        holder_only: bool = False,  # noqa: ARG002
+        pause_s: float = 0.0,  # noqa: ARG002
+    ) -> bool:
         """Leave an invocation to other processes, or to the holder. Return False if none exist."""
         return False
 

@@ -18,7 +18,7 @@ from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.journal.store import Connection
 from nexus_tools.sui.types.address import Address
 
-LEASE_S = 15.0
+LEASE_S = 10.0
 """The time from the last renewal of a lease to its end, unless a `Member` has another one."""
 
 MAX_CLAIMS = 5
@@ -32,7 +32,8 @@ CREATE TABLE workers (
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     steady_since timestamptz NOT NULL DEFAULT clock_timestamp(),
-    batch bigint NOT NULL DEFAULT 0
+    batch bigint NOT NULL DEFAULT 0,
+    is_ready boolean NOT NULL DEFAULT true
 );
 CREATE TABLE worker_keys (
     address bytea PRIMARY KEY, worker uuid NOT NULL REFERENCES workers ON DELETE CASCADE
@@ -57,6 +58,7 @@ CREATE INDEX poisonous ON invocations (expires_at_ms)
 """  # noqa: S608 - constant numbers
 """The tables and columns that a journal in PostgreSQL has in addition to those in SQLite.
 
+`is_ready` is set while a process can reach its node, and can pay for closings and sign them.
 `claims` is the number of claims that did not end in a return. Only the holder may claim an
 invocation with `holder_only`.
 """
@@ -80,7 +82,7 @@ class Member:
     """
 
     addresses: tuple[Address, ...] = ()
-    beat_s: float = 3.0
+    beat_s: float = 2.0
     lease_s: float = LEASE_S
     hold_s: float = 3.0
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
@@ -144,7 +146,8 @@ def join(connection: Connection, worker: UUID, member: Member) -> None:
         raise UnreachableError(
             "worker_key_in_use",
             f"the process {others[0][0]} uses the same worker key",
-            hint="Run each process of a leader with its own worker key.",
+            hint="Create another key with `nexus-tools wallet new`, add it with `nexus-tools leader"
+            " worker add`, and pass it with --worker.",
         )
 
 
@@ -161,6 +164,11 @@ def renew(connection: Connection, worker: UUID, batch: int, member: Member) -> N
     )
     if connection.execute(statement, (batch, member.tolerance, worker)).rowcount != 1:
         raise LeaseLostError("it was not renewed in time")
+
+
+def set_ready(connection: Connection, worker: UUID, *, is_ready: bool) -> None:
+    """Record whether a process is ready to close invocations."""
+    connection.execute("UPDATE workers SET is_ready = ? WHERE worker = ?", (is_ready, worker))
 
 
 def committed_batch(connection: Connection, worker: UUID) -> int | None:

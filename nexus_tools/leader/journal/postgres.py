@@ -10,6 +10,7 @@ import psycopg
 from nexus_tools.leader.journal import lease
 from nexus_tools.leader.journal.lease import LeaseLostError, Member, uptime_s
 from nexus_tools.leader.journal.postgres_connection import (
+    check_session,
     connect,
     connection_parameters,
     error_reason,
@@ -127,6 +128,7 @@ class PostgresSchema:
     def _open(self, identity: str) -> psycopg.Connection:
         with ExitStack() as stack:
             connection = stack.enter_context(connect(self._parameters, self.schema))
+            check_session(connection, self._parameters)
             with connection.transaction():
                 create_tables(connection, self.schema)
                 check_identity(Adapter(connection), identity, f"in the schema {self.schema}")

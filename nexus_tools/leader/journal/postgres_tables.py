@@ -11,6 +11,7 @@ from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.leader.journal import lease
 from nexus_tools.leader.journal.journal import SCHEMA
 from nexus_tools.leader.journal.postgres_connection import (
+    check_session,
     connect,
     connection_parameters,
     opening_error,
@@ -18,7 +19,7 @@ from nexus_tools.leader.journal.postgres_connection import (
 from nexus_tools.leader.journal.postgres_url import PostgresUrl
 
 _TYPES = {"BLOB": "bytea", "INTEGER": "bigint", " STRICT": ""}
-_SCHEMA_VERSION = 5
+_SCHEMA_VERSION = 6
 
 # The keys of locks are numbers, and each database has its own locks.
 _CREATION_KEY = "hashtextextended('nexus_tools creation of tables', 0)"
@@ -54,10 +55,12 @@ def create_tables(connection: psycopg.Connection, schema: str) -> bool:
     """
     # Processes that start together would otherwise create the same tables.
     connection.execute(f"SELECT pg_advisory_xact_lock({_CREATION_KEY})")
+    # Functions such as `to_regclass` use a cache of the session, which the lock does not refresh.
     [has_tables, has_schema] = _row(
         connection,
-        "SELECT to_regclass(%s) IS NOT NULL, to_regnamespace(%s) IS NOT NULL",
-        (f"{schema}.format", schema),
+        "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = %s AND tablename = 'format'),"
+        " EXISTS (SELECT FROM pg_namespace WHERE nspname = %s)",
+        (schema, schema),
     )
     if has_tables:
         _check_version(connection, schema)
@@ -74,7 +77,7 @@ def create_tables(connection: psycopg.Connection, schema: str) -> bool:
 
 
 def _check_version(connection: psycopg.Connection, schema: str) -> None:
-    [version] = _row(connection, "SELECT version FROM format")
+    [version] = _row(connection, f"SELECT version FROM {schema}.format")  # noqa: S608 - a checked name
     if version != _SCHEMA_VERSION:
         raise UsageError(
             "journal_format_unsupported",
@@ -114,13 +117,15 @@ def _connected(location: PostgresUrl) -> Iterator[psycopg.Connection]:
 
     Raises:
         UnreachableError: `journal_unreachable`.
-        NotFoundError: `journal_missing` if the tables do not exist.
+        NotFoundError: `journal_missing` if the tables do not exist, or `role_missing` if the block
+            grants privileges to a role that does not exist.
         NotAllowedError: `journal_denied` if the role lacks a privilege.
         UsageError: `journal_invalid`.
     """
-    name = {"application_name": "nexus-tools jobs"}
+    parameters = connection_parameters(location) | {"application_name": "nexus-tools jobs"}
     try:
-        with connect(connection_parameters(location) | name, location.schema) as connection:
+        with connect(parameters, location.schema) as connection:
+            check_session(connection, parameters)
             yield connection
     except psycopg.errors.UndefinedTable as error:
         raise NotFoundError(

@@ -69,7 +69,8 @@ def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:
             raise UsageError(
                 "journal_locked",
                 f"another process uses the journal {path}",
-                hint="Stop the other Leader, or name another file with --journal.",
+                hint="Stop the other process. With two journals, both processes would call each"
+                " tool and pay for each closing.",
             ) from error
         raise _invalid(path, error) from error
     return connection

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from contextlib import AsyncExitStack
-from functools import partial
+from itertools import count
 
 import pytest
 
@@ -133,8 +133,13 @@ async def registered(world, serve_app, calls, add_definition):
 
 @pytest.fixture(autouse=True)
 def short_times(monkeypatch):
-    """Make processes renew often, and hold until a test changes it."""
-    monkeypatch.setattr(leader_module, "Member", partial(Member, beat_s=1.0, hold_s=TIMEOUT_S))
+    """Make processes renew often, hold until a test changes it, and have different names."""
+    names = (f"machine:{number}" for number in count(1))
+
+    def member(addresses):
+        return Member(addresses, beat_s=1.0, hold_s=TIMEOUT_S, name=next(names))
+
+    monkeypatch.setattr(leader_module, "Member", member)
 
 
 class Process:
@@ -207,9 +212,14 @@ class Processes:
     async def wait_for_holder(self, log):
         """Wait until a process holds the intake, and return it."""
         await log.wait_for("holding_started", len(log.named("holding_ended")) + 1)
-        worker = log.named("holding_started")[-1]["worker"]
+        name = log.named("holding_started")[-1]["process"]
         running = [process for process in self._running if process.leader._parts is not None]
-        return next(process for process in running if str(process.worker) == worker)
+        return next(process for process in running if process.journal.member.name == name)
+
+    def make_holder(self, worker):
+        """Make the other processes stop holding the intake."""
+        statement = "UPDATE holder SET worker = %s, until = now() + interval '1 minute'"
+        self.fleet.execute(statement, (worker,))
 
     def declare_dead(self, worker):
         """Make the other processes end a lease, as if it were old."""

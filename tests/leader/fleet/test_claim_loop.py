@@ -215,6 +215,23 @@ async def test_process_without_a_node_leaves_its_invocations_to_others(
         assert set(fleet.column("claims").values()) == {1}
 
 
+async def test_process_that_cannot_close_claims_nothing_while_another_process_can(
+    process, fleet, assignment_of
+):
+    async with process(run=False) as one:
+        one.journal.is_ready = lambda: False
+        await assign(one, assignment_of, 1)
+        other = await fleet.join()
+        await one.journal.beat(0)
+        await one.loop._claim()
+        assert await one.journal.owned() == set()
+        other.is_ready = lambda: False
+        await other.beat(0)
+        await one.journal.beat(0)
+        await one.loop._claim()
+        assert await one.journal.owned() == {Address.of(1)}
+
+
 async def test_only_process_keeps_its_invocations_without_a_node(process, assignment_of):
     async with process() as one:
         await assign(one, assignment_of, 1)

@@ -200,6 +200,22 @@ async def test_event_that_closes_an_invocation_frees_it(fleet, holder, assignmen
     assert await holder.owned() == set()
 
 
+async def test_holder_counts_the_closures_of_invocations_without_an_owner(
+    fleet, holder, assignment_of, claim
+):
+    """The owner of an invocation counts its closure."""
+    other, counted = await fleet.join(), []
+    holder.on_unowned_closed = lambda assignment, kind: counted.append((assignment, kind))
+    backup = assignment_of(2, opens_at_ms=9_000)
+    await holder.record_events([assignment_of(1), backup, assignment_of(3)], {}, "c", 0)
+    assert await claim(other) == [1, 3]
+    await other.record_closed({Address.of(3): ClosureKind.SETTLED}, 5)
+    closed = dict.fromkeys(map(Address.of, (1, 2, 3, 4)), ClosureKind.ELSEWHERE)
+    await holder.record_events([assignment_of(4)], closed, "d", 0)
+    assert counted == [(backup, ClosureKind.ELSEWHERE)]
+    assert fleet.column("closed") == {1: "elsewhere", 2: "elsewhere", 3: "settled", 4: "elsewhere"}
+
+
 async def test_events_of_a_former_holder_are_rejected(fleet, holder, assignment_of):
     other = await fleet.join()
     await holder.record_events([], {}, "c", 0)

@@ -13,11 +13,15 @@ from nexus_tools.leader.chain import chain as chain_module
 from nexus_tools.leader.chain.assignment import assignment
 from nexus_tools.leader.fleet.claim_loop import ClaimLoop
 from nexus_tools.sui.client import Cursor
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.sui.types.address import SUI_FRAMEWORK
+from nexus_tools.sui.types.type_tag import SUI
 from nexus_tools.tool import Answer
 
 pytestmark = pytest.mark.anyio
 
 TIMEOUT_S = 60
+HOUR_MS = 3_600_000
 
 
 async def assert_settled_once(world, ids):
@@ -141,8 +145,11 @@ async def test_process_whose_lease_ended_starts_again(world, processes, register
 async def test_process_with_the_same_key_waits(world, processes, registered, log):
     one = await processes.start(processes.identity.key)
     other = await processes.begin(processes.identity.key)
-    await log.wait_for("not_ready")
-    assert "uses the same worker key" in other.leader.problems()["journal"]
+    warning = await log.wait_for("not_ready")
+    assert warning["code"] == "worker_key_in_use"
+    assert "uses the same worker key" in warning["journal"]
+    assert "`nexus-tools leader worker add`" in warning["journal"]
+    assert other.leader.problems()["journal"] == warning["journal"]
     assert not other.leader.ready.is_set()
     await one.stop()
     async with asyncio.timeout(TIMEOUT_S):
@@ -176,6 +183,77 @@ async def test_leaders_in_two_schemas_of_a_database_do_not_meet(
         await assert_settled_once(world, ids)
         gauge = leader.metrics.registry.get_sample_value("nexus_leader_fleet_processes")
         assert gauge == 1
+
+
+async def test_backup_counts_an_invocation_that_the_first_leader_closed(
+    world, processes, registered, log
+):
+    """No process has claimed the invocation, because its window has not opened."""
+    backup = await processes.start()
+    first = await world.new_leader("first")
+    async with world.running(first):
+        leaders = [first.id, processes.identity.id]
+        await assert_settled_once(
+            world, await world.request(registered, *inputs(1), leaders=leaders)
+        )
+        await log.wait_for_each("closed", "how", ["settled", "elsewhere"])
+    assert backup.metric("invocations_closed_total", {"how": "elsewhere"}) == 1
+
+
+async def test_settled_invocation_is_not_missed_when_claimed_before_its_closing_event(
+    world, processes, registered, fleet, log
+):
+    """A new journal contains the request, but the holder has not read the closing event yet."""
+    async with world.running(processes.identity):
+        [invocation] = await world.request(registered, *inputs(1))
+        await assert_settled_once(world, [invocation])
+    world.localnet.advance_clock(HOUR_MS)
+    chain = SimpleNamespace(deployment=world.deployment, leader=processes.identity.id)
+    holder = await fleet.join(identity=journal_identity(chain))
+    await holder.recover()
+    assert await holder.hold(TIMEOUT_S)
+    await holder.record_events([await assigned(world, chain, invocation)], {}, START, 0)
+    process = await processes.start()
+    assert (await log.wait_for("closed", 2))["how"] == "settled"
+    assert process.metric("invocations_closed_total", {"how": "settled"}) == 1
+
+
+async def test_process_without_funds_leaves_all_work_to_a_funded_process(
+    world, processes, registered, calls, log
+):
+    poor = await processes.start(await world.new_worker(processes.identity, sui=0))
+    await processes.wait_for_holder(log)
+    ids = await world.request(registered, *inputs(1))
+    assert "has 0 SUI for gas" in poor.leader.problems()["workers"]
+    rich = await processes.start()
+    await log.wait_for("holding_ended")
+    assert await processes.wait_for_holder(log) is rich
+    await assert_settled_once(world, [*ids, *await world.request(registered, *inputs(2, 3))])
+    assert calls.counts == {1: 1, 2: 1, 3: 1}
+    assert poor.metric("closing_size_sum") == 0
+    assert log.named("closing_postponed") == []
+
+
+async def test_answer_of_a_process_that_lost_its_funds_is_closed_without_a_call(
+    world, processes, registered, calls, log
+):
+    key = await world.new_worker(processes.identity)
+    await processes.start(key)
+    calls.gate.clear()
+    ids = await world.request(registered, *inputs(1))
+    await calls.wait_for(1)
+    async with world.client_of(key) as client:
+        builder = TransactionBuilder()
+        money = builder.withdrawal((await client.balance_parts(key.address)).in_address, SUI)
+        coin = builder.move_call(SUI_FRAMEWORK, "coin", "redeem_funds", [money], (SUI,))
+        builder.transfer_objects([coin, builder.gas], world.key.address)
+        await client.execute(builder)
+    two = await processes.start()
+    calls.gate.set()
+    await assert_settled_once(world, ids)
+    assert calls.counts == {1: 1}
+    assert two.metric("closing_size_sum") == 1
+    assert (await log.wait_for("closings_returned"))["code"] == "not_enough_sui"
 
 
 async def test_other_process_continues_when_a_process_loses_its_node(

@@ -10,6 +10,7 @@ from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionEnd
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry import Schedules
 from nexus_tools.sui.client import Cursor, EventRecord, follow_events
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool_server import Variant, tool
 from nexus_tools.workflow import DIALECT, Document, Edge, EdgeKind, InputPort, OutputPort, Vertex
 
@@ -114,14 +115,35 @@ async def test_new_holder_starts_when_the_former_one_does_not_renew(
     one, two = await processes.start(), await processes.start()
     holder = await processes.wait_for_holder(log)
     other = two if holder is one else one
-    takes_until = "UPDATE holder SET worker = %s, until = now() + interval '1 minute'"
-    processes.fleet.execute(takes_until, (other.worker,))
+    processes.make_holder(other.worker)
     await log.wait_for("holding_ended")
     assert await processes.wait_for_holder(log) is other
     [invocation] = await world.request(registered, {"a": 1, "b": 1})
     await world.closed(invocation)
     assert calls.counts == {1: 1}
     assert [process.metric("fleet_holder") for process in (holder, other)] == [0, 1]
+
+
+async def test_process_forgets_former_credits_when_it_becomes_the_holder_again(
+    world, processes, steps, log
+):
+    """The other holder may have spent them."""
+    steps.gate.set()
+    one = await processes.start()
+    await processes.wait_for_holder(log)
+    two = await processes.start()
+    execution = await world.begin(await world.publish(SINGLE), {"one": {"a": 1}})
+    assert (await world.ended(execution)).status == "completed"
+    accounts = one.leader._parts.intake._holder._accounts
+    fresh_mist = accounts.room_mist(Address.of(1))
+    assert accounts.room_mist(execution) > fresh_mist
+    for holder in (two, one):
+        processes.make_holder(holder.worker)
+        await log.wait_for("holding_ended", len(log.named("holding_ended")) + 1)
+        assert await processes.wait_for_holder(log) is holder
+    async with asyncio.timeout(TIMEOUT_S):
+        await one.leader._parts.intake._holder.started.wait()
+    assert accounts.room_mist(execution) == fresh_mist
 
 
 async def test_rollback_while_processes_own_invocations(world, processes, registered, calls, log):

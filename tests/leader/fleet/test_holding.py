@@ -51,7 +51,8 @@ class Work:
 @asynccontextmanager
 async def holding(journal):
     work, node = Work(), SimpleNamespace(is_cut_off=False)
-    holding = Holding(journal, work, node, LeaderMetrics().fleet, interval_s=0.01)
+    journal.is_ready = lambda: not node.is_cut_off
+    holding = Holding(journal, work, LeaderMetrics().fleet, interval_s=0.01)
     task = asyncio.create_task(holding.run())
     try:
         yield work, node, task
@@ -73,7 +74,7 @@ async def test_components_run_while_the_process_is_the_holder(fleet):
 
 async def test_components_end_when_the_renewal_takes_too_long(fleet):
     """Another process may be the holder then."""
-    one = await fleet.join(hold_s=0.1)
+    one = await fleet.join(hold_s=1)
     async with holding(one) as (work, _, _):
         await work.wait_for(1, 0)
         await asyncio.to_thread(fleet.server.stop)

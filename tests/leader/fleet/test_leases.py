@@ -46,10 +46,10 @@ async def test_key_of_another_process_is_refused_until_its_lease_is_old(fleet):
         await fleet.join(OTHER_KEY, KEY)
     assert caught.value.code == "worker_key_in_use"
     await fleet.join(OTHER_KEY)
-    fleet.age(one.worker, 5)
+    fleet.age(one.worker, 2)
     with pytest.raises(UnreachableError):
         await fleet.join(KEY)
-    fleet.age(one.worker, 7)
+    fleet.age(one.worker, 5)
     three = await fleet.join(KEY)
     assert one.worker not in fleet.leases()
     assert three.worker in fleet.leases()
@@ -58,7 +58,7 @@ async def test_key_of_another_process_is_refused_until_its_lease_is_old(fleet):
 async def test_transaction_renews_the_lease(fleet):
     one, two = await fleet.join(), await fleet.join()
     for journal in (one, two):
-        fleet.age(journal.worker, 14)
+        fleet.age(journal.worker, 9)
     await one.record_events([], {}, "c", 0)
     fleet.age(two.worker, 100, "steady_since")
     await two.beat(0)
@@ -67,15 +67,15 @@ async def test_transaction_renews_the_lease(fleet):
 
 async def test_old_lease_is_ended_only_by_a_steady_process(fleet):
     one, two = await fleet.join(), await fleet.join()
-    fleet.age(one.worker, 16)
-    fleet.age(two.worker, 14, "steady_since")
+    fleet.age(one.worker, 11)
+    fleet.age(two.worker, 8, "steady_since")
     await two.beat(0)
     assert one.worker in fleet.leases()
-    fleet.age(two.worker, 16, "steady_since")
-    fleet.age(two.worker, 7)
+    fleet.age(two.worker, 11, "steady_since")
+    fleet.age(two.worker, 5)
     await two.beat(0)  # this beat is late
     assert one.worker in fleet.leases()
-    fleet.age(two.worker, 16, "steady_since")
+    fleet.age(two.worker, 11, "steady_since")
     await two.beat(0)
     assert fleet.leases() == {two.worker}
 
@@ -101,8 +101,8 @@ async def test_process_notices_after_reconnecting_that_its_lease_has_ended(fleet
 
 async def test_lease_in_a_transaction_is_not_ended(fleet):
     one, two = await fleet.join(), await fleet.join()
-    fleet.age(one.worker, 16)
-    fleet.age(two.worker, 16, "steady_since")
+    fleet.age(one.worker, 11)
+    fleet.age(two.worker, 11, "steady_since")
     beat = asyncio.get_running_loop().create_future()
     loop = asyncio.get_running_loop()
 
@@ -121,7 +121,7 @@ async def test_confirm_waits_for_a_renewal_only_if_the_last_one_is_old(fleet, mo
     await one.confirm()
     assert fleet.execute("SELECT batch FROM workers") == [(before,)]
     uptime_s = lease.uptime_s
-    monkeypatch.setattr(one._store, "renewed_at_s", uptime_s() - 10)
+    monkeypatch.setattr(one._store, "renewed_at_s", uptime_s() - 5)
     await one.confirm()
     assert fleet.execute("SELECT batch FROM workers") == [(before + 1,)]
     fleet.execute("DELETE FROM workers")

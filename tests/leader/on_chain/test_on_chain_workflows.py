@@ -13,8 +13,10 @@ from nexus_tools.registry import (
     LeaderHistories,
     LeaderRegistry,
     Questions,
+    make_proof,
     pages,
     read_histories,
+    verify_proof,
 )
 from nexus_tools.sui.client import past_events
 from nexus_tools.tool import ASK, WAIT, ToolFqn, ask_definition, wait_definition
@@ -204,6 +206,9 @@ async def test_answer_after_days_pays_the_gas_of_its_sender(world, waiting, addi
     said = {"ask.approved.answerer": str(person.address), "ask.approved.note": 'Yes, "do" it.'}
     assert (status, results) == ("completed", said)
     assert await person.balance(person.address) >= before
+    proof = await make_proof(person, world.deployment, question.invocation)
+    assert (proof.call.settlement, proof.call.leader) == ("anyone", person.address)
+    assert (await verify_proof(person, world.deployment, proof)).is_valid
     assert (await Questions(person, world.deployment).open(person.address)).items == ()
 
 
