@@ -13,7 +13,7 @@ from typing import Self, TypeVar
 
 from nexus_tools.contracts import Deployment, LeaderState
 from nexus_tools.index.addresses import find_numbers
-from nexus_tools.index.index_file import DAMAGE, IndexIdentity, invalid_error, open_reader
+from nexus_tools.index.index_file import DAMAGE, IndexIdentity, invalid_error, map_file, open_reader
 from nexus_tools.index.index_search import IndexSearch, SearchQuery, SearchResults
 from nexus_tools.index.queries import activity
 from nexus_tools.index.queries import tools as tool_queries
@@ -64,6 +64,8 @@ class Index:
         self.path = path
         self.identity = identity
         self._connection = open_reader(path, identity)
+        if intent_model is None:  # the system counts mapped pages as memory, beside the model
+            map_file(self._connection)
         self._inode = path.stat().st_ino
         self._search = IndexSearch(path, intent_model)
 
@@ -290,20 +292,16 @@ class Index:
         execution: Address | None = None,
         requester: Address | None = None,
         tool: Address | None = None,
-        is_open: bool | None = None,
+        outcome: activity.InvocationOutcome | None = None,
         limit: int = PAGE_SIZE,
         after: str | None = None,
     ) -> IndexPage[IndexedInvocation]:
-        """Return a page of invocations, newest request first.
-
-        `is_open` selects only open or only closed invocations.
-        """
+        """Return a page of invocations, newest request first."""
         with self._reading() as connection:
             fields = {"execution": execution, "requester": requester, "tool": tool}
             scan = activity.scan_newest(connection, "requests", fields)
-            if scan is not None and is_open is not None:
-                condition = activity.OPEN if is_open else f"NOT {activity.OPEN}"
-                scan = scan.also((condition, ()))
+            if scan is not None and outcome is not None:
+                scan = scan.also(activity.outcome_condition(outcome))
             return _page(
                 connection,
                 scan,

@@ -26,6 +26,11 @@ from nexus_tools.sui.types.address import Address
 
 _REBUILD = "Run `nexus-tools index rebuild`."
 _WAIT_S = 5.0
+# Events change pages all over a large file. For 300 000 tools and with the defaults of SQLite, 2 MB
+# and 1 000 pages, the writer read 121 KB and wrote 297 KB for each event.
+_CACHE_KIB = 65_536
+_CHECKPOINT_PAGES = 16_384
+_MAPPED_BYTES = 2**27
 
 # Python cannot decode the message of SQLite about a name in a damaged schema.
 DAMAGE = (sqlite3.Error, UnicodeDecodeError)
@@ -67,7 +72,7 @@ def open_reader(path: Path, identity: IndexIdentity) -> sqlite3.Connection:
             f"the index {path} does not exist",
             hint="Run `nexus-tools index run` to build it.",
         )
-    with _invalid_file(path):
+    with reported_damage(path):
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro",
             uri=True,
@@ -79,6 +84,15 @@ def open_reader(path: Path, identity: IndexIdentity) -> sqlite3.Connection:
     return connection
 
 
+def map_file(connection: sqlite3.Connection) -> None:
+    """Map the first part of the file into memory.
+
+    In a large file, SQLite reads most pages of a query with a system call each. Mapped pages need
+    no system call, so that a query takes about the same time in a large file as in a small one.
+    """
+    connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+
+
 def _check_or_close(connection: sqlite3.Connection, path: Path, identity: IndexIdentity) -> None:
     try:
         _check(connection, path, identity)
@@ -88,7 +102,7 @@ def _check_or_close(connection: sqlite3.Connection, path: Path, identity: IndexI
 
 
 @contextmanager
-def _invalid_file(path: Path) -> Iterator[None]:
+def reported_damage(path: Path) -> Iterator[None]:
     """Convert errors of SQLite to `index_invalid`."""
     try:
         yield
@@ -138,7 +152,8 @@ def _check_workflows(connection: sqlite3.Connection, path: Path, identity: Index
 class WritableIndex:
     """An index that is open for writing, and the descriptor that holds its lock.
 
-    `replaced` is the reason why an unusable file was replaced by an empty index, or None.
+    `replaced` is the reason why an unusable file was replaced by an empty index, or None. `is_new`
+    is True if the file was created when it was opened.
     """
 
     path: Path
@@ -146,12 +161,19 @@ class WritableIndex:
     connection: sqlite3.Connection
     replaced: NexusError | None = None
     lock: int | None = None
+    is_new: bool = False
 
     def close(self) -> None:
         """Close the file and release the lock."""
         self.connection.close()
         if self.lock is not None:
             os.close(self.lock)
+
+    def discard(self) -> None:
+        """Delete the file, but keep the lock until `close`."""
+        self.connection.close()
+        delete_file(self.path)
+        metadata_path(self.path).unlink(missing_ok=True)
 
 
 def open_writer(path: Path, identity: IndexIdentity, *, oldest: int = 0) -> WritableIndex:
@@ -170,14 +192,15 @@ def open_writer(path: Path, identity: IndexIdentity, *, oldest: int = 0) -> Writ
         replaced = _damage(path, identity)
         if replaced is not None:
             delete_file(path)
-        if not path.exists():
+        is_new = not path.exists()
+        if is_new:
             _create(path, identity, oldest)
             _write_metadata(path, identity)
         connection = connect_writer(path)
     except BaseException:
         os.close(lock)
         raise
-    return WritableIndex(path, identity, connection, replaced, lock)
+    return WritableIndex(path, identity, connection, replaced, lock, is_new)
 
 
 def create_copy(original: WritableIndex, oldest: int) -> WritableIndex:
@@ -229,7 +252,7 @@ def _damage(path: Path, identity: IndexIdentity) -> NexusError | None:
     if not path.exists():
         return None
     try:
-        with _invalid_file(path):
+        with reported_damage(path):
             connection = connect_writer(path)
             try:
                 _check(connection, path, identity)
@@ -251,7 +274,7 @@ def _create(path: Path, identity: IndexIdentity, oldest: int) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(f"BEGIN EXCLUSIVE; {SCHEMA}")
         connection.execute(
-            "INSERT INTO identity VALUES (?, ?, ?, ?, ?, NULL)",
+            "INSERT INTO identity VALUES (?, ?, ?, ?, ?, NULL, 0)",
             (
                 identity.chain_id,
                 bytes(identity.package),
@@ -269,8 +292,12 @@ def _create(path: Path, identity: IndexIdentity, oldest: int) -> None:
 def _write_metadata(path: Path, identity: IndexIdentity) -> None:
     """Write the descriptions of the tables for `datasette INDEX --metadata FILE`."""
     document = msgspec.json.encode(describe_file(path, identity.package))
-    file = path.with_name(f"{path.stem}.metadata.json")
-    file.write_bytes(msgspec.json.format(document) + b"\n")
+    metadata_path(path).write_bytes(msgspec.json.format(document) + b"\n")
+
+
+def metadata_path(index: Path) -> Path:
+    """Return the path of the descriptions of an index."""
+    return index.with_name(f"{index.stem}.metadata.json")
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
@@ -280,6 +307,8 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     )
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
     except BaseException:
         connection.close()
         raise

@@ -20,14 +20,14 @@ from nexus_tools.index.search import (
     load_intent_model,
     open_text_index,
 )
-from nexus_tools.index.search.engines import source_name, text_folder
-from nexus_tools.index.tool_text import count_changes, read_tool_texts
+from nexus_tools.index.search.engines import text_folder
+from nexus_tools.index.tool_text import count_changes, read_changed_tools
 
 if TYPE_CHECKING:
     from nexus_tools.index.search.intent import IntentIndex
     from nexus_tools.index.search.intent_model import IntentModel
 
-_CHANGES_AT_ONCE = 5_000
+_VECTORS_AT_ONCE = 10_000
 _CURSOR_DIGITS = 9
 _RECORD_WEIGHT = 0.05
 # The relevance of a tool with half of the best score.
@@ -87,7 +87,7 @@ class IndexSearch:
         self._model: IntentModel | None = None
         self._intent: _Intent | None = None
         self._text: TextIndex | None = None
-        self._source: str | None = None
+        self._generation: str | None = None
 
     def close(self) -> None:
         """Close the text index."""
@@ -113,16 +113,12 @@ class IndexSearch:
     def _search(
         self, connection: sqlite3.Connection, query: SearchQuery, offset: int
     ) -> SearchResults:
-        generation, vector_model = connection.execute(
-            "SELECT generation, vector_model FROM identity"
+        generation, checkpoint = connection.execute(
+            "SELECT generation, checkpoint FROM identity, cursor"
         ).fetchone()
-        checkpoint, last_change = connection.execute(
-            "SELECT checkpoint, last_change FROM cursor"
-        ).fetchone()
-        text = self._opened(source_name(generation, vector_model))
-        change = text.latest_change
-        notes = _lag_notes(count_changes(connection, change))
-        intent = self._intent_index(connection, vector_model, min(change, last_change), notes)
+        text = self._opened(generation)
+        notes = _lag_notes(count_changes(connection, text.latest_change))
+        intent = self._intent_index(connection, notes)
         search = ToolSearch(
             text,
             lambda tools: queries.read_texts(connection, tools, query.tool_filter, query.admits),
@@ -146,35 +142,35 @@ class IndexSearch:
 
     def status(self, connection: sqlite3.Connection) -> SearchStatus:
         """Return the state of the text index and of the vectors."""
-        generation, vector_model = connection.execute(
-            "SELECT generation, vector_model FROM identity"
+        generation, vector_model, vector_change = connection.execute(
+            "SELECT generation, vector_model, vector_change FROM identity"
         ).fetchone()
         ((vectors,),) = connection.execute("SELECT count(*) FROM vectors")
         try:
-            text = self._opened(source_name(generation, vector_model))
+            text = self._opened(generation)
             engine, tools, change = text.engine, text.count(), text.latest_change
         except WrongStateError:
             self.close()
             engine, tools, change = None, 0, 0
         pending = count_changes(connection, change)
-        return SearchStatus(engine, tools, pending, vectors, vector_model)
+        pending_vectors = 0 if vector_model is None else count_changes(connection, vector_change)
+        return SearchStatus(engine, tools, pending, vectors, vector_model, pending_vectors)
 
-    def _opened(self, source: str) -> TextIndex:
-        if self._text is None or source != self._source:
+    def _opened(self, generation: str) -> TextIndex:
+        if self._text is None or generation != self._generation:
             self.close()
-            self._text = open_text_index(text_folder(self._path), source, is_writer=False)
-            self._source = source
+            self._text = open_text_index(text_folder(self._path), generation, is_writer=False)
+            self._generation = generation
         return self._text
 
     def _intent_index(
-        self,
-        connection: sqlite3.Connection,
-        vector_model: str | None,
-        change: int,
-        notes: list[str],
+        self, connection: sqlite3.Connection, notes: list[str]
     ) -> "IntentIndex | None":
         if self._model_name is None:
             return None
+        vector_model, change = connection.execute(
+            "SELECT vector_model, vector_change FROM identity"
+        ).fetchone()
         if self._model is None:
             self._model = load_intent_model(self._model_name)
         if self._model.digest != vector_model:
@@ -183,6 +179,12 @@ class IndexSearch:
                 " `nexus-tools index run` with the same setting intent_model"
             )
             return None
+        pending = count_changes(connection, change)
+        if pending:
+            notes.append(
+                f"at most {pending} tools are found by their words only, because their vectors are"
+                " not computed yet"
+            )
         if self._intent is None:
             self._intent = _Intent(self._model)
         return self._intent.current(connection, change)
@@ -196,21 +198,30 @@ class _Intent:
 
         self._connection: sqlite3.Connection | None = None
         self._index = IntentIndex(model, self._read)
-        self._change = 0
+        self._change: int | None = None
 
     def current(self, connection: sqlite3.Connection, change: int) -> "IntentIndex":
         """Return the index with the vectors of all changes up to a change number."""
         self._connection = connection
-        if not self._change:
-            self._index.update(queries.read_vectors(connection))
+        if self._change is None:
+            self._load()
             self._change = change
-        while self._change < change:
-            texts = read_tool_texts(connection, self._change, _CHANGES_AT_ONCE)
-            tools = [text.tool for text in texts]
-            vectors = queries.read_vectors(connection, tools)
-            self._index.update({tool: vectors.get(tool) for tool in tools})
-            self._change = texts[-1].change if texts else change
+        if self._change < change:
+            changed = read_changed_tools(connection, self._change, change)
+            for start in range(0, len(changed), _VECTORS_AT_ONCE):
+                tools = changed[start : start + _VECTORS_AT_ONCE]
+                vectors = queries.read_vectors(connection, tools)
+                self._index.update({tool: vectors.get(tool) for tool in tools})
+            self._change = change
         return self._index
+
+    def _load(self) -> None:
+        """Read all vectors in parts, because all of them together need much memory."""
+        assert self._connection is not None
+        last = 0
+        while vectors := queries.read_vectors_after(self._connection, last, _VECTORS_AT_ONCE):
+            self._index.update(vectors)
+            last = max(vectors)
 
     def _read(self, tools: Sequence[int]) -> Any:
         assert self._connection is not None

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 from time import monotonic
+from typing import TypeVar
 
 from nexus_tools.contracts import Deployment
 from nexus_tools.contracts.move_bindings.version import RegistryMigrated
@@ -13,6 +14,7 @@ from nexus_tools.index.definitions import definition_words
 from nexus_tools.index.event_filters import read_event_filter
 from nexus_tools.index.index_file import WritableIndex, create_copy, replace_contents
 from nexus_tools.index.search_update import SearchUpdate
+from nexus_tools.index.vector_update import VectorUpdate
 from nexus_tools.index.writer import IndexWriter, Item
 from nexus_tools.sui.client import (
     CHAIN_ROLLED_BACK,
@@ -24,6 +26,8 @@ from nexus_tools.sui.client import (
     oldest_checkpoint,
     paginate,
 )
+
+T = TypeVar("T")
 
 Report = Callable[[Cursor], None]
 """A function that receives the cursor after each change of the index."""
@@ -53,20 +57,23 @@ class IndexPipeline:
         writer: IndexWriter,
         *,
         search: SearchUpdate | None = None,
+        vectors: VectorUpdate | None = None,
         report: Report = lambda _: None,
         interrupted: Interrupted = lambda _: None,
     ) -> None:
-        """Create the pipeline. With `search`, it also keeps the files of the search current."""
+        """Create the pipeline. With `search` and `vectors`, it also keeps the search current."""
         self._client = client
         self._deployment = deployment
         self._writer = writer
         self._search = search
+        self._vectors = vectors
         self._report = report
         self._interrupted = interrupted
         self._lock = asyncio.Lock()
         self._written = asyncio.Event()
         self._written_at = 0.0
-        self._changed = asyncio.Event()
+        self._words_due = asyncio.Event()
+        self._vectors_due = asyncio.Event()
 
     async def run(self) -> None:
         """Follow the events until the task is cancelled. A started batch is completed first.
@@ -76,7 +83,10 @@ class IndexPipeline:
             NotFoundError: `history_missing` if the node pruned events that the index lacks.
             NexusError: `index_failed` or `index_invalid`.
         """
-        work = (self._follow_forever, self._read_definitions_forever, self._update_search_forever)
+        work = (
+            *(self._follow_forever, self._read_definitions_forever),
+            *(self._update_search_forever, self._update_vectors_forever),
+        )
         tasks = [asyncio.create_task(task()) for task in work]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -91,6 +101,7 @@ class IndexPipeline:
     async def catch_up(self) -> None:
         """Read the events up to the newest checkpoint, and the definitions of new tools.
 
+        The words of all tools are then findable, but `update_vectors` computes their vectors.
         Raises the errors of `run`, `node_unreachable`, and the errors of `SearchUpdate.run`.
         """
         is_current = False
@@ -206,7 +217,8 @@ class IndexPipeline:
         """Run an operation of the writer in a thread. If cancelled, complete it first."""
         async with self._lock:
             await _completed(operation, *arguments)
-        self._changed.set()
+        self._words_due.set()
+        self._vectors_due.set()
         self._report(self._writer.cursor)
 
     # --- Definitions
@@ -244,18 +256,43 @@ class IndexPipeline:
             try:
                 if self._search is not None:
                     await _completed(self._search.run)
-                await self._changed.wait()
-                self._changed.clear()
+                await self._words_due.wait()
+                self._words_due.clear()
             except NexusError as error:  # the next attempt opens the files again
                 self._interrupted(error)
             await asyncio.sleep(_SEARCH_INTERVAL_S)
 
+    async def _update_vectors_forever(self) -> None:
+        """Compute vectors beside all other work. The thread of a part delays only this task."""
+        while True:
+            try:
+                if self._vectors is not None:
+                    await update_vectors(self._vectors)
+                await self._vectors_due.wait()
+                self._vectors_due.clear()
+            except NexusError as error:  # the next attempt continues
+                self._interrupted(error)
+            await asyncio.sleep(_SEARCH_INTERVAL_S)
 
-async def _completed(operation: Callable[..., object], *arguments: object) -> None:
+
+async def update_vectors(
+    vectors: VectorUpdate, report: Callable[[int], None] | None = None
+) -> None:
+    """Compute all missing vectors. If cancelled, complete the current part first.
+
+    `report` receives the maximum number of missing vectors after each part. Raises the errors of
+    `VectorUpdate.run_part`.
+    """
+    while await _completed(vectors.run_part):
+        if report is not None:
+            report(await _completed(vectors.pending))
+
+
+async def _completed(operation: Callable[..., T], *arguments: object) -> T:
     """Run an operation in a thread. If cancelled, complete it first."""
     running = asyncio.create_task(asyncio.to_thread(operation, *arguments))
     try:
-        await asyncio.shield(running)
+        return await asyncio.shield(running)
     except asyncio.CancelledError:
         with suppress(NexusError):
             await running
@@ -279,7 +316,9 @@ async def rebuild(
 ) -> None:
     """Read all events into a new file, and then replace the contents of the index.
 
-    Until then, readers see the old contents. `search` updates the files of the search afterwards.
+    Until then, readers see the old contents. `search` then updates the text index, and
+    `update_vectors` has to compute the vectors again.
+
     Raises the errors of `IndexPipeline.catch_up`.
     """
     copy = create_copy(index, await oldest_checkpoint(client))

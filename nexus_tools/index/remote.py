@@ -81,6 +81,10 @@ class RemoteIndex:
     ) -> None:
         await self._http.__aexit__(kind, error, trace)
 
+    def label(self, checkpoint: int) -> str:
+        """Return the name of the index at a checkpoint for users."""
+        return f"index at {self.url}, checkpoint {checkpoint}"
+
     async def status(self) -> RemoteStatus:
         """Return the status of the index. Raises also `index_identity_mismatch`."""
         status = await self._get("/api/status", {}, RemoteStatus)

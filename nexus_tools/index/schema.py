@@ -3,7 +3,8 @@
 Event rows are append-only: `events`, `requests`, `closings`, `deletions` and `unknown_events`. They
 share one sequence number `seq`, which is their order on chain. All other tables are derived from
 event rows, except `definitions`, which come from objects on chain, `marks`, and `vectors`, which
-the search by intent derives from texts. `identity.vector_model` is the digest of their model.
+the search by intent derives from texts. `identity.vector_model` is the digest of their model. Tools
+whose change number is larger than `identity.vector_change` may lack a current vector.
 
 `addresses` maps each address or object ID to a small number, which the other tables contain.
 """
@@ -11,7 +12,7 @@ the search by intent derives from texts. `identity.vector_model` is the digest o
 from nexus_tools.index.outcomes import BUCKETS, OUTCOMES
 
 APPLICATION_ID = 0x4E585431
-FORMAT = 1
+FORMAT = 2
 """The version of the tables. A file of another version is rebuilt."""
 
 LATENCIES = tuple(f"latency_{bucket}" for bucket in range(BUCKETS))
@@ -28,7 +29,7 @@ def _counters(names: tuple[str, ...]) -> str:
 _META = f"""
 CREATE TABLE identity (
     chain_id TEXT NOT NULL, package BLOB NOT NULL, workflows BLOB, generation TEXT NOT NULL,
-    complete_since INTEGER NOT NULL, vector_model TEXT
+    complete_since INTEGER NOT NULL, vector_model TEXT, vector_change INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE cursor (
     only INTEGER PRIMARY KEY CHECK (only = 0), value TEXT NOT NULL, checkpoint INTEGER NOT NULL,
@@ -118,7 +119,9 @@ CREATE INDEX removed_tools_by_change ON removed_tools (change);
 CREATE TABLE definitions (
     tool INTEGER PRIMARY KEY, seq INTEGER NOT NULL, words TEXT NOT NULL
 ) STRICT;
-CREATE TABLE vectors (tool INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT;
+CREATE TABLE vectors (
+    tool INTEGER PRIMARY KEY, text_digest BLOB NOT NULL, vector BLOB NOT NULL
+) STRICT;
 CREATE TABLE leaders (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, owner INTEGER NOT NULL,
     accepting INTEGER NOT NULL, state TEXT NOT NULL, registration INTEGER NOT NULL,
@@ -130,8 +133,9 @@ CREATE INDEX leaders_by_registration ON leaders (registration);
 CREATE INDEX leaders_by_reputation ON leaders (reputation, registration);
 CREATE TABLE workflows (
     id INTEGER PRIMARY KEY, fqn TEXT NOT NULL UNIQUE, owner INTEGER NOT NULL,
-    name_object INTEGER NOT NULL, description TEXT NOT NULL, digest BLOB NOT NULL,
-    vertices INTEGER NOT NULL, checkpoint INTEGER NOT NULL, seq INTEGER NOT NULL UNIQUE
+    publisher INTEGER NOT NULL, name_object INTEGER NOT NULL, description TEXT NOT NULL,
+    digest BLOB NOT NULL, vertices INTEGER NOT NULL, checkpoint INTEGER NOT NULL,
+    seq INTEGER NOT NULL UNIQUE
 ) STRICT;
 CREATE INDEX workflows_by_owner ON workflows (owner, seq);
 CREATE INDEX workflows_by_name_object ON workflows (name_object);
@@ -195,13 +199,13 @@ DESCRIPTIONS = {
     "unknown_events": "Events that the version of the program did not know.",
     "tools": "Tools with their current state.",
     "definitions": "Names and descriptions of the ports of tools.",
-    "vectors": "Vectors of the meaning of tools, in int8, for the search by intent.",
+    "vectors": "Vectors of the meaning of tools, in int8, with digests of the encoded texts.",
     "leaders": "Leaders with their current state.",
     "workflows": "Published workflows.",
     "executions": "Executions of workflows.",
     "schedules": "Schedules.",
     "days": "Totals of each tool or leader (`subject`) per day since 1970.",
     "hours": "Totals of each tool or leader (`subject`) per hour since 1970, of the last two days.",
-    "pairs": "Totals of each tool or leader (`subject`) per requester.",
+    "pairs": "Totals of each tool or leader (`subject`) per requester, for the own experience.",
 }
 """The descriptions of tables for datasette."""

@@ -53,6 +53,18 @@ def read_tool_texts(
     ]
 
 
+def read_changed_tools(
+    connection: sqlite3.Connection, after_change: int, last_change: int
+) -> list[int]:
+    """Return the numbers of tools that changed, or were removed, up to a change number."""
+    rows = connection.execute(
+        "SELECT id FROM tools WHERE change > :after AND change <= :last UNION"
+        " SELECT tool FROM removed_tools WHERE change > :after AND change <= :last",
+        {"after": after_change, "last": last_change},
+    )
+    return [tool for (tool,) in rows]
+
+
 def count_changes(connection: sqlite3.Connection, after_change: int) -> int:
     """Return the number of tools that changed, or were removed, after a change number."""
     ((count,),) = connection.execute(

@@ -1,15 +1,18 @@
 """Totals of tools and leaders per day, hour and requester, and the values by which lists sort.
 
 A closing counts for its tool, for its leaders, and for the whole network. Each of them is a
-*subject*. The amount of
-a tool is the price, and that of a leader is the fee.
+*subject*. The amount of a tool is the price, and that of a leader is the fee.
+
+The totals per requester are the own experience of an account. They omit the tool of a run if
+another account published the workflow, because the publisher chose this tool.
 
 To count the requesters of a period in constant time, each day and hour counts the requesters whose
 last closing is in it. The requesters of the last 30 days are therefore a sum of 30 numbers.
 """
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -55,6 +58,13 @@ def _upsert(table: str, keys: tuple[str, str], values: tuple[str, ...] = ()) -> 
 
 _ADD_TO_PERIOD = {table: _upsert(table, ("subject", "period")) for table in ("days", "hours")}
 _ADD_TO_PAIR = _upsert("pairs", ("subject", "requester"), ("last_hour", "last_verdict"))
+_FOREIGN = (
+    "SELECT requests.seq FROM json_each(?) AS closed"
+    " CROSS JOIN requests ON requests.seq = closed.value"
+    " LEFT JOIN executions ON executions.id = execution"
+    " LEFT JOIN workflows ON workflows.id = workflow"
+    " WHERE execution IS NOT NULL AND publisher IS NOT requester"
+)
 _MOVE_LAST = {
     table: f"UPDATE {table} SET {', '.join(f'{column} = {column} + ?' for column in LAST)}"  # noqa: S608 - constant names
     " WHERE subject = ? AND period = ?"
@@ -99,8 +109,8 @@ class Totals:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def add(self, closings: Iterable[Closing], previous_ms: int, newest_ms: int) -> None:
-        """Add closings, in order.
+    def add(self, closings: Collection[Closing], previous_ms: int, newest_ms: int) -> None:
+        """Add closings, in order. The executions of their runs must be in the index already.
 
         `previous_ms` and `newest_ms` are the times of the newest event before and after.
         """
@@ -110,11 +120,14 @@ class Totals:
         pairs: dict[_Key, _Pair] = {}
         before: dict[_Key, tuple[int, bool | None] | None] = {}
         seen_ms: dict[int, int] = {}
+        foreign = self._foreign(closings)
         for closing in closings:
             hour = closing.at_ms // HOUR_MS
             for share in _shares(closing):
                 pair = self._pair((share.subject, closing.requester), pairs, before, hour)
-                targets = [pair.counts, _counts(days, (share.subject, hour // 24))]
+                targets = [_counts(days, (share.subject, hour // 24))]
+                if share.subject != closing.tool or closing.request not in foreign:
+                    targets.append(pair.counts)
                 if hour >= oldest_hour:
                     targets.append(_counts(hours, (share.subject, hour)))
                 for counts in targets:
@@ -128,6 +141,14 @@ class Totals:
         self._write_pairs(pairs, before, oldest_hour)
         self._connection.execute("DELETE FROM hours WHERE period < ?", (oldest_hour,))
         self._rank(seen_ms, previous_ms // DAY_MS, newest_ms // DAY_MS)
+
+    def _foreign(self, closings: Collection[Closing]) -> set[int]:
+        """Return the requests of runs whose workflow another account than the requester published.
+
+        These include runs of an execution or a workflow that is older than the index.
+        """
+        requests = json.dumps([closing.request for closing in closings])
+        return {request for (request,) in self._connection.execute(_FOREIGN, (requests,))}
 
     def _pair(
         self,

@@ -49,11 +49,13 @@ class WorkflowState:
                 self._apply_to_schedule(stored)
 
     def _publish(self, stored: StateEvent, event: DagPublished) -> None:
+        publisher = self._number(event.owner, stored)
         self._insert(
             "workflows",
             id=stored.subject,
             fqn=event.fqn,
-            owner=self._number(event.owner, stored),
+            owner=publisher,
+            publisher=publisher,
             name_object=self._number(event.name, stored),
             description=event.description,
             digest=event.digest,

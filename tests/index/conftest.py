@@ -1,6 +1,6 @@
 """Fixtures of the index: a chain with a history, and indices of it."""
 
-from contextlib import aclosing, closing
+from contextlib import AsyncExitStack, aclosing, closing
 
 import pytest
 
@@ -18,6 +18,7 @@ from nexus_tools.registry import (
 )
 from nexus_tools.sui.client import Cursor, follow_events
 from nexus_tools.tool import Answer, Failure, FailureReason
+from tests.conftest import PEOPLE
 from tests.registry.sums import TWICE, sums
 
 ADD = "xyz.example.math.add@1"
@@ -71,15 +72,45 @@ class History:
 
 
 @pytest.fixture
-async def history(chain, define, admin, owner, leader, user, active_leader):
-    """Return a chain with the package and an active leader."""
-    clients = {"admin": admin, "owner": owner, "leader": leader, "user": user}
-    return History(chain, define, clients, active_leader)
+def clients(admin, owner, leader, user):
+    return dict(zip(PEOPLE, (admin, owner, leader, user), strict=True))
 
 
 @pytest.fixture
-async def eventful(history):
-    """Return a history with events of all kinds that the index stores."""
+async def history(chain, define, clients, active_leader):
+    """Return a chain with the package and an active leader."""
+    return History(chain, define, clients, active_leader)
+
+
+@pytest.fixture(scope="module")
+def eventful_leader(started, session_localnet, define):
+    """Add events of all kinds once for the tests of a module, and return their leader."""
+
+    async def add():
+        async with AsyncExitStack() as stack:
+            clients = {
+                name: await stack.enter_async_context(started.client(name)) for name in PEOPLE
+            }
+            leaders = LeaderRegistry(clients["leader"], started.deployment)
+            _, leader = await leaders.register("first", activate=True)
+            await add_events(History(started, define, clients, leader))
+            return leader
+
+    snapshot = session_localnet.snapshot()
+    yield session_localnet.run(add())
+    session_localnet.revert(snapshot)
+
+
+@pytest.fixture
+def eventful(eventful_leader, chain, define, clients):
+    """Return a history with events of all kinds that the index stores.
+
+    Other tests of the module also find these events, even if they do not use this fixture.
+    """
+    return History(chain, define, clients, eventful_leader)
+
+
+async def add_events(history):
     tools = history.tools
     await tools.register(Registration(history.define(ADD)))
     await tools.register(
@@ -99,7 +130,6 @@ async def eventful(history):
     await history.request(PRICED)  # it stays open
     await run_workflows(history)
     await change_owners(history)
-    return history
 
 
 async def run_workflows(history):
@@ -139,12 +169,12 @@ async def change_owners(history):
 
 
 @pytest.fixture
-def new_index(tmp_path, history):
-    """Return a function that opens an index of the history for writing."""
+def new_index(tmp_path, chain):
+    """Return a function that opens an index of the chain for writing."""
     opened = []
 
     def new_index(name="index.sqlite", **options):
-        identity = IndexIdentity.of(history.deployment)
+        identity = IndexIdentity.of(chain.deployment)
         index = open_writer(tmp_path / name, identity, **options)
         opened.append(index)
         return index
@@ -155,11 +185,11 @@ def new_index(tmp_path, history):
 
 
 @pytest.fixture
-def write(history):
+def write(chain):
     """Return a function that writes items into an index, in batches of a size."""
 
     def write(index, items, size=100):
-        writer = IndexWriter(index, history.deployment)
+        writer = IndexWriter(index, chain.deployment)
         for start in range(0, len(items), size):
             writer.apply(items[start : start + size])
         return writer
@@ -168,17 +198,17 @@ def write(history):
 
 
 @pytest.fixture
-def pipeline(history):
+def pipeline(chain, user):
     """Return a function that returns the pipeline of an index."""
 
     def pipeline(index, **options):
-        writer = IndexWriter(index, history.deployment)
-        return IndexPipeline(history.clients["user"], history.deployment, writer, **options)
+        writer = IndexWriter(index, chain.deployment)
+        return IndexPipeline(user, chain.deployment, writer, **options)
 
     return pipeline
 
 
-_LOCAL_COLUMNS = {"change", "last_change", "generation", "value"}
+_LOCAL_COLUMNS = {"change", "last_change", "vector_change", "generation", "value"}
 """Columns that depend on how an index was built."""
 _LOCAL_TABLES = {"removed_tools", "marks"}
 
@@ -188,14 +218,12 @@ def rows_of(connection):
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     contents = {}
     for (table,) in tables:
+        # The localnet also makes empty checkpoints, so the position depends on the time of reading.
+        local = _LOCAL_COLUMNS | ({"checkpoint"} if table == "cursor" else set())
         cursor = connection.execute(f"SELECT * FROM {table}")
         names = [column[0] for column in cursor.description]
         rows = [
-            {
-                name: value
-                for name, value in zip(names, row, strict=True)
-                if name not in _LOCAL_COLUMNS
-            }
+            {name: value for name, value in zip(names, row, strict=True) if name not in local}
             for row in cursor
         ]
         if table not in _LOCAL_TABLES:
@@ -207,11 +235,3 @@ def read_rows(index):
     """Return the rows of an index that may still be open for writing."""
     with closing(open_reader(index.path, index.identity)) as connection:
         return rows_of(connection)
-
-
-def comparable_rows(index):
-    """Return the rows without the position, because the localnet makes empty checkpoints."""
-    rows = read_rows(index)
-    [cursor] = rows["cursor"]
-    del cursor["checkpoint"]
-    return rows

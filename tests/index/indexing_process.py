@@ -6,10 +6,19 @@ import signal
 from contextlib import closing, suppress
 from multiprocessing import get_context
 
-from nexus_tools.index import IndexIdentity, IndexPipeline, IndexWriter, SearchUpdate, open_writer
+from nexus_tools.index import (
+    IndexIdentity,
+    IndexPipeline,
+    IndexWriter,
+    SearchUpdate,
+    VectorUpdate,
+    open_writer,
+    update_vectors,
+)
 from nexus_tools.index import pipeline as pipeline_module
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.client.events import pagination
+from tests.index.intent_models import SlowModel
 from tests.retry_policies import QUICK
 
 _ITEMS_AT_ONCE = 3
@@ -55,7 +64,16 @@ async def _index(reports, network, deployment, path, statements):
             reports.send(None)
             return super().run()
 
-    with closing(index), closing(ReportedUpdate(index)) as search:
+    class ReportedVectors(VectorUpdate):
+        def run_part(self):
+            reports.send(None)
+            return super().run_part()
+
+    with (
+        closing(index),
+        closing(ReportedUpdate(index)) as search,
+        closing(ReportedVectors(index, SlowModel())) as vectors,
+    ):
         async with SuiClient(network, retry_policy=QUICK) as client:
             pipeline = IndexPipeline(
                 client,
@@ -65,6 +83,7 @@ async def _index(reports, network, deployment, path, statements):
                 report=lambda _: reports.send(None),
             )
             await pipeline.catch_up()
+            await update_vectors(vectors)
 
 
 class _Killing:

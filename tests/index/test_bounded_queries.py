@@ -8,6 +8,7 @@ from nexus_tools.index import (
     IndexedToolFilter,
     IndexIdentity,
     IndexWriter,
+    InvocationOutcome,
     LeaderSort,
     ToolSort,
     open_reader,
@@ -92,6 +93,9 @@ QUERIES = {
         requester=REQUESTER, after=after, limit=10
     ),
     "invocations of a tool": lambda index, after: index.invocations(tool=TOOL, after=after),
+    "settled invocations": lambda index, after: index.invocations(
+        outcome=InvocationOutcome.SETTLED, after=after
+    ),
     "invocations of a leader": lambda index, after: index.invocations_closed_by(
         LEADER, after=after
     ),

@@ -1,6 +1,7 @@
 """Files of an index: damaged, foreign, and replaced."""
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -16,14 +17,21 @@ from tests.index.synthetic import DEPLOYMENT, Events, object_id
 IDENTITY = IndexIdentity.of(DEPLOYMENT)
 
 
-@pytest.fixture
-def path(tmp_path):
-    """Return the path of an index with 2 000 tools."""
-    path = tmp_path / "index.sqlite"
-    index, events = open_writer(path, IDENTITY), Events()
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Return the folder of an index with 2 000 tools, which tests copy."""
+    folder = tmp_path_factory.mktemp("written")
+    index, events = open_writer(folder / "index.sqlite", IDENTITY), Events()
     IndexWriter(index, DEPLOYMENT).apply([events.tool(number) for number in range(2_000)])
     index.close()
-    return path
+    return folder
+
+
+@pytest.fixture
+def path(written, tmp_path):
+    """Return the path of an index with 2 000 tools."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "index.sqlite"
 
 
 def test_path_contains_chain_and_package(tmp_path):
@@ -147,11 +155,14 @@ def test_replaced_contents_appear_at_once_to_open_readers(path):
     index = open_writer(path, IDENTITY)
     with Index(path, IDENTITY) as reader:
         old = reader.status()
+        assert len(reader.tools(limit=2_000).items) == 2_000
         copy, events = create_copy(index, 0), Events()
         IndexWriter(copy, DEPLOYMENT).apply([events.tool(1)])
         assert reader.status() == old
         replace_contents(index, copy)
         new = reader.status()
+        assert [tool.id for tool in reader.tools().items] == [object_id("tool", 1)]
+    assert path.stat().st_size < 500_000
     assert (old.tools, new.tools) == (2_000, 1)
     assert new.generation != old.generation
     index.close()

@@ -15,6 +15,7 @@ from nexus_tools.index import (
     SearchStatus,
     SearchUpdate,
     ToolSort,
+    VectorUpdate,
     open_writer,
 )
 from nexus_tools.index.search import engines, load_intent_model
@@ -64,7 +65,10 @@ class Written:
             )
 
     def update(self, model=None):
-        with closing(SearchUpdate(self.index, model)) as search:
+        """Update the words and the vectors. Return the number of tools whose words were read."""
+        with closing(VectorUpdate(self.index, model)) as vectors:
+            vectors.run()
+        with closing(SearchUpdate(self.index)) as search:
             return search.run()
 
 
@@ -229,11 +233,12 @@ def test_other_model_replaces_all_vectors(written, model, tmp_path):
     written.update(load_intent_model(model))
     other = load_intent_model(write_model(tmp_path / "other", {"embeddings": matrix(seed=2)}))
     first = written.index.connection.execute("SELECT * FROM vectors").fetchall()
-    assert written.update(other) == 2
+    assert written.update(other) == 0
     second = written.index.connection.execute("SELECT * FROM vectors").fetchall()
     assert len(first) == len(second) == 2
-    assert not set(first) & set(second)
-    assert written.update() == 2
+    assert [tool for tool, *_ in first] == [tool for tool, *_ in second]
+    assert not {vector for *_, vector in first} & {vector for *_, vector in second}
+    assert written.update() == 0
     assert written.index.connection.execute("SELECT * FROM vectors").fetchall() == []
 
 

@@ -14,6 +14,7 @@ from nexus_tools.index import (
     IndexPipeline,
     IndexWriter,
     SearchUpdate,
+    VectorUpdate,
     open_writer,
 )
 from nexus_tools.registry import Registration, ToolRegistry
@@ -21,8 +22,9 @@ from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.localnet import ThreadedLocalnet
 from nexus_tools.sui.network import Network
-from tests.index.conftest import ADD, comparable_rows
+from tests.index.conftest import ADD, read_rows
 from tests.index.indexing_process import index_until_killed
+from tests.index.intent_models import SlowModel
 from tests.retry_policies import QUICK
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
@@ -111,10 +113,14 @@ async def test_index_equals_a_fresh_one_after_50_kills(changes, tmp_path, new_in
         assert index.replaced is None
         fresh = new_index(f"fresh{chain}.sqlite")
         for written in index, fresh:
-            with closing(SearchUpdate(written)) as search:
+            with (
+                closing(SearchUpdate(written)) as search,
+                closing(VectorUpdate(written, SlowModel())) as vectors,
+            ):
                 await pipeline(written, search=search).catch_up()
+                vectors.run()
         index.close()
-        assert comparable_rows(index) == comparable_rows(fresh)
+        assert read_rows(index) == read_rows(fresh)
         found = tools_found(path, identity, "made add")
         assert found == tools_found(fresh.path, identity, "made add")
         assert len(found) > 1
@@ -181,7 +187,7 @@ async def test_torn_files_become_the_rows_of_a_fresh_index(
         writer.apply([item])
     copy_files(index.path, tmp_path / "open")
     await pipeline(index).catch_up()
-    expected = comparable_rows(index)
+    expected = read_rows(index)
     index.close()
     replaced = 0
     for number in range(TORN_FILES):
@@ -196,7 +202,7 @@ async def test_torn_files_become_the_rows_of_a_fresh_index(
         torn = open_writer(folder / "index.sqlite", identity)
         replaced += torn.replaced is not None
         await pipeline(torn).catch_up()
-        assert comparable_rows(torn) == expected, (number, state, file.name)
+        assert read_rows(torn) == expected, (number, state, file.name)
         torn.close()
     assert 0 < replaced < TORN_FILES
 
@@ -209,7 +215,7 @@ async def write_index(client, deployment, path):
     with closing(open_writer(path, IndexIdentity.of(deployment))) as index:
         assert index.replaced is None
         await IndexPipeline(client, deployment, IndexWriter(index, deployment)).catch_up()
-        return comparable_rows(index)
+        return read_rows(index)
 
 
 async def test_network_that_was_reset_gets_its_own_index(tmp_path, define):
@@ -238,4 +244,4 @@ async def test_network_that_was_reset_gets_its_own_index(tmp_path, define):
     assert caught.value.code == "index_chain_replaced"
     with closing(open_writer(old_path, IndexIdentity.of(old_deployment))) as index:
         assert index.replaced is None
-        assert comparable_rows(index) == old_rows
+        assert read_rows(index) == old_rows

@@ -28,9 +28,16 @@ from nexus_tools.sui.localnet.compiler import read_sources
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool_server import Variant, serving, tool
 from tests.conftest import MOVE_PACKAGE
-from tests.index.conftest import ADD, PRICED, SUM, read_rows, rows_of
+from tests.index.conftest import ADD, PRICED, SUM, add_events, read_rows, rows_of
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def eventful(history):
+    """Return a history with all events, which the other tests of this module do not find."""
+    await add_events(history)
+    return history
 
 
 class Number(Variant, name="ok"):

@@ -4,7 +4,7 @@ import pytest
 
 from nexus_tools.contracts import LeaderState, ToolState
 from nexus_tools.errors import ValidationError
-from nexus_tools.index import Index, IndexedToolFilter, IndexWriter, ToolSort
+from nexus_tools.index import Index, IndexedToolFilter, IndexWriter, InvocationOutcome, ToolSort
 from nexus_tools.registry import Registration
 from nexus_tools.sui.types.address import Address
 from tests.index.conftest import ADD, HOUR_MS, PRICED, SUM
@@ -32,10 +32,13 @@ def names(page):
     return [item.fqn for item in page.items]
 
 
-async def test_status_counts_rows(index, eventful):
+async def test_status_counts_rows(index, written, pipeline, eventful):
+    client = eventful.clients["user"]
+    before = await client.latest_checkpoint()
+    await pipeline(written).catch_up()
     status = index.status()
+    assert before <= status.checkpoint <= await client.latest_checkpoint()
     assert (status.tools, status.leaders, status.workflows) == (2, 1, 1)
-    assert status.checkpoint == await eventful.clients["user"].latest_checkpoint()
     assert (status.complete_since, status.pending_definitions, status.unknown_events) == (0, 0, 0)
     assert status.package == eventful.deployment.original_id
 
@@ -142,13 +145,25 @@ async def test_invocations_are_found_by_account_tool_and_leader(index, eventful)
         "overloaded",
     ]
     assert [item.fqn for item in index.invocations(requester=admin).items] == [ADD, PRICED]
-    [open_invocation] = index.invocations(requester=user, tool=tool, is_open=True).items
-    assert open_invocation.outcome is None
-    assert len(index.invocations(tool=tool, is_open=False).items) == 3
     closed = index.invocations_closed_by(eventful.leader)
     assert len(closed.items) == 6
     assert {item.closed_by for item in closed.items} == {eventful.leader}
     assert index.invocations(requester=NOBODY).items == ()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (InvocationOutcome.OPEN, {None}),
+        (InvocationOutcome.CLOSED, {"settled", "unreachable", "overloaded", "expired"}),
+        (InvocationOutcome.SETTLED, {"settled"}),
+        (InvocationOutcome.FAILED, {"unreachable", "overloaded"}),
+        (InvocationOutcome.EXPIRED, {"expired"}),
+    ],
+)
+async def test_invocations_are_found_by_outcome(index, outcome, expected):
+    found = index.invocations(outcome=outcome).items
+    assert {item.outcome for item in found} == expected
 
 
 async def test_invocation_equals_its_events(index, eventful):

@@ -6,7 +6,7 @@ import pytest
 
 from nexus_tools.contracts.move_bindings import leader as leader_calls
 from nexus_tools.contracts.move_bindings import tool as tool_calls
-from nexus_tools.index import Index, SearchUpdate
+from nexus_tools.index import Index, IndexWriter, SearchUpdate
 from nexus_tools.registry import (
     Executions,
     Invocations,
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.anyio
 INPUTS = {"a": 1, "b": 2}
 NEW = 0.5
 PAYERS = 5
+SOLD = "xyz.example.sold.sum"
 UNREACHABLE = Failure(FailureReason.UNREACHABLE, "no route")
 TOO_LARGE = Failure(FailureReason.OUTPUT_TOO_LARGE, "")
 DAY_MS = 24 * HOUR_MS
@@ -181,16 +182,53 @@ async def test_limitation_new_owner_of_a_name_gets_its_record(history, honest, i
     assert reputation(index) == before > NEW
 
 
-async def test_limitation_runs_of_a_workflow_are_calls_of_the_own_account(history, honest, indexed):
-    """The author of the workflow chooses the tools, but you are the requester."""
-    authors = Workflows(history.clients["owner"], history.deployment)
-    await authors.publish(sums(*TWICE), "xyz.example.sum@1", "Adds three numbers.")
-    workflow = await authors.get("xyz.example.sum@1")
+async def run_sum(history, publisher, fqn):
+    """Publish a workflow by an account, let the user start it, and close its first run."""
+    workflows = Workflows(history.clients[publisher], history.deployment)
+    await workflows.publish(sums(*TWICE), fqn, "Adds three numbers.")
     executions = Executions(history.clients["user"], history.deployment)
+    workflow = await workflows.get(fqn)
     started = await executions.start(workflow, INPUTS, leaders=[history.leader])
-    index = await indexed()
-    [requested] = index.invocations(requester=history.clients["user"].address).items
-    assert (requested.fqn, requested.execution) == (ADD, started.execution)
+    return started.execution
+
+
+async def close_runs(history, index, execution):
+    runs = index.invocations(execution=execution).items
+    outcomes = {run.id: ANSWER for run in runs}
+    await history.closings.close(history.leader, outcomes)
+    return len(outcomes)
+
+
+async def test_runs_of_a_foreign_workflow_are_not_the_own_experience(history, honest, indexed):
+    """The user is the requester of all runs, but the publisher chose the tools of the workflow."""
+    user = history.clients["user"].address
+    for publisher, own in (("owner", 0), ("user", 1)):
+        execution = await run_sum(history, publisher, f"xyz.example.{publisher}.sum@1")
+        assert await close_runs(history, await indexed(), execution) == 1
+        index = await indexed()
+        [run] = index.invocations(execution=execution).items
+        assert (run.requester, run.outcome) == (user, "settled")
+        assert index.tool(ADD, requesters=[user]).tool.mine.closed == own
+    assert index.tool(ADD).tool.record.outcomes == {"settled": 2}
+    assert index.leader(history.leader, requesters=[user]).leader.mine.outcomes == {"settled": 2}
+
+
+async def test_sold_workflow_keeps_the_publisher(history, honest, new_index, pipeline):
+    """The buyer of a name gets workflows in which another account chose the tools."""
+    execution = await run_sum(history, "owner", f"{SOLD}@1")
+    index = new_index()
+    await pipeline(index).catch_up()
+    user = history.clients["user"].address
+    with closing(Index(index.path, index.identity)) as reader:
+        await close_runs(history, reader, execution)
+        tools = ToolRegistry(history.clients["owner"], history.deployment)
+        await tools.offer(SOLD, user)
+        await ToolRegistry(history.clients["user"], history.deployment).accept(SOLD)
+        await pipeline(index).catch_up()
+        assert reader.workflows().items[0].owner == user
+        assert reader.tool(ADD, requesters=[user]).tool.mine.closed == 0
+        IndexWriter(index, history.deployment).derive()
+        assert reader.tool(ADD, requesters=[user]).tool.mine.closed == 0
 
 
 async def test_events_that_fill_the_index_cost_gas(history, honest, indexed):

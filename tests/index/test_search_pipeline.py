@@ -6,9 +6,10 @@ from contextlib import closing, suppress
 import pytest
 
 from nexus_tools.errors import WrongStateError
-from nexus_tools.index import Index, SearchUpdate, rebuild
+from nexus_tools.index import Index, SearchUpdate, VectorUpdate, rebuild, update_vectors
 from nexus_tools.registry import Registration
 from tests.index.conftest import ADD, PRICED
+from tests.index.intent_models import PausedModel, SlowModel
 
 pytestmark = pytest.mark.anyio
 
@@ -82,6 +83,56 @@ async def test_reverted_tool_is_not_found(history, new_index, pipeline):
     with closing(SearchUpdate(index)) as search:
         assert search.run() > 0
     assert found(index, "add") == set()
+
+
+async def test_vectors_delay_neither_events_nor_words(history, new_index, pipeline):
+    index, model = new_index(), PausedModel()
+    await history.tools.register(Registration(history.define(ADD)))
+    with closing(Updates(index)) as search, closing(VectorUpdate(index, model)) as vectors:
+        task = asyncio.create_task(pipeline(index, search=search, vectors=vectors).run())
+        await asyncio.to_thread(model.started.wait)
+        await history.tools.register(Registration(history.define(PRICED)))
+        await search.until(lambda: PRICED in found(index, "priced"))
+        task.cancel()
+        model.continue_.set()
+        with suppress(asyncio.CancelledError):
+            await task
+        assert len(model.texts) == 1
+    with Index(index.path, index.identity) as reader:
+        status = reader.status().search
+    assert status.vectors == 1
+    assert status.pending_vectors > 0
+
+
+async def test_running_pipeline_computes_vectors(history, new_index, pipeline):
+    index = new_index()
+    model = SlowModel()
+    with closing(Updates(index)) as search, closing(VectorUpdate(index, model)) as vectors:
+        task = asyncio.create_task(pipeline(index, search=search, vectors=vectors).run())
+        for fqn in ADD, PRICED:
+            await history.tools.register(Registration(history.define(fqn)))
+            async with asyncio.timeout(20):
+                await asyncio.to_thread(model.wait_for, fqn.partition("@")[0].rpartition(".")[2])
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_interrupted_vectors_complete_their_part(history, new_index, pipeline):
+    index, model = new_index(), PausedModel()
+    for fqn in ADD, PRICED:
+        await history.tools.register(Registration(history.define(fqn)))
+    await pipeline(index).catch_up()
+    with closing(VectorUpdate(index, model)) as vectors:
+        task = asyncio.create_task(update_vectors(vectors))
+        await asyncio.to_thread(model.started.wait)
+        task.cancel()
+        model.continue_.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (len(model.texts), vectors.pending()) == (1, 1)
+        await update_vectors(vectors)
+        assert (len(model.texts), vectors.pending()) == (2, 0)
 
 
 async def test_rebuild_reads_all_texts_again(history, new_index, pipeline):

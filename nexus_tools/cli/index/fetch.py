@@ -1,12 +1,17 @@
 """The command `nexus-tools index fetch`."""
 
-from time import monotonic
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, network_command, plain
+from nexus_tools.cli.framework import Session, plain, query_command
+from nexus_tools.cli.index.note_pace import NotePace
 
-_SECONDS_BETWEEN_NOTES = 5.0
+if TYPE_CHECKING:
+    from nexus_tools.index import WritableIndex
+
 _GIGABYTE = 1_000_000_000
 
 
@@ -25,7 +30,7 @@ _GIGABYTE = 1_000_000_000
     is_flag=True,
     help="Also accept a snapshot of which the node can check only a part.",
 )
-@network_command
+@query_command
 async def command(session: Session, url: str, *, max_size: float, allow_unverified: bool) -> None:
     """Replace the local index by a published snapshot, which is faster than reading all events.
 
@@ -46,7 +51,7 @@ async def command(session: Session, url: str, *, max_size: float, allow_unverifi
 
     output = session.output
     async with session.nexus(signing=False) as nexus, writable_index(session, nexus) as index:
-        with output.progress("fetching the snapshot"):
+        with _discarded_on_failure(index), output.progress("fetching the snapshot"):
             installed = await install_snapshot(
                 nexus.client,
                 nexus.deployment,
@@ -73,17 +78,27 @@ async def command(session: Session, url: str, *, max_size: float, allow_unverifi
         )
 
 
+@contextmanager
+def _discarded_on_failure(index: "WritableIndex") -> Iterator[None]:
+    """Delete a new index if the block fails, because its emptiness would look like the chain's."""
+    try:
+        yield
+    except BaseException:
+        if index.is_new:
+            index.discard()
+        raise
+
+
 class _DownloadNotes:
     """The messages about the download, at most one every five seconds."""
 
     def __init__(self, session: Session) -> None:
         self._output = session.output
-        self._noted_at = monotonic()
+        self._pace = NotePace()
 
     def __call__(self, done_bytes: int, total_bytes: int) -> None:
         """Note the number of downloaded bytes."""
-        if monotonic() - self._noted_at < _SECONDS_BETWEEN_NOTES:
+        if not self._pace.is_due():
             return
-        self._noted_at = monotonic()
         done_mb, total_mb = (round(number / 1_000_000) for number in (done_bytes, total_bytes))
         self._output.note(f"downloaded {done_mb} of {total_mb} MB")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, network_command
+from nexus_tools.cli.framework import Session, query_command
 
 if TYPE_CHECKING:
     from nexus_tools.index import IndexPipeline
@@ -22,7 +22,7 @@ _RETRY_S = 1.0
     metavar="wordllama|FOLDER",
     help="Model for the search by intent. Default: the setting intent_model, or no such search.",
 )
-@network_command
+@query_command
 async def command(session: Session, *, once: bool, intent_model: str | None) -> None:
     """Build the index of the registry and keep it current until Ctrl-C.
 
@@ -34,7 +34,9 @@ async def command(session: Session, *, once: bool, intent_model: str | None) -> 
     The command also updates the search index beside the file. The commands `nexus-tools tool list`
     and `nexus-tools mcp serve` use this index. The extra `index` installs Tantivy, which also finds
     misspelled words. The extra `intent` is needed for --intent-model. Searches use the model of
-    the setting intent_model: `nexus-tools config set intent_model wordllama`.
+    the setting intent_model: `nexus-tools config set intent_model wordllama`. A sentence encoder
+    takes minutes for thousands of tools. Until their vectors are computed, searches find them by
+    their words. With --once, the command computes all vectors before it stops.
 
     A damaged file is replaced by a new index. Ctrl-C or SIGTERM completes the current batch and
     exits with code 0. With `--json`, the command prints the status when the index is current.
@@ -46,26 +48,16 @@ async def command(session: Session, *, once: bool, intent_model: str | None) -> 
 
 
 async def _index(session: Session, nexus: "Nexus", intent_model: str | None, *, once: bool) -> None:
-    from nexus_tools.cli.framework import plain
-    from nexus_tools.cli.index.opening import ProgressNotes, search_update, writable_index
-    from nexus_tools.index import Index, IndexPipeline, IndexWriter
+    from nexus_tools.cli.index.opening import compute_vectors, index_pipeline
+    from nexus_tools.index import Index
 
     output = session.output
-    async with (
-        writable_index(session, nexus) as index,
-        search_update(session, index, intent_model) as search,
-    ):
-        notes = ProgressNotes(session, await nexus.client.latest_checkpoint())
-        pipeline = IndexPipeline(
-            nexus.client,
-            nexus.deployment,
-            IndexWriter(index, nexus.deployment),
-            search=search,
-            report=notes,
-            interrupted=lambda error: output.warn(plain(error.message)),
-        )
+    async with index_pipeline(session, nexus, intent_model) as opened:
+        index, search, pipeline = opened.index, opened.search, opened.pipeline
         with output.progress("reading events"):
             await _catch_up(session, pipeline, is_patient=not once)
+        if once:
+            await compute_vectors(session, search.vectors)
         with Index(index.path, index.identity) as reader:
             status = reader.status()
         output.done(f"indexed up to checkpoint {status.checkpoint}: {index.path}")
@@ -76,6 +68,8 @@ async def _index(session: Session, nexus: "Nexus", intent_model: str | None, *, 
         if not once:
             start = f"following new events from checkpoint {status.checkpoint}"
             output.note(f"{start}, until Ctrl-C (pid {os.getpid()})")
+            if missing := search.vectors.pending():
+                output.note(f"computing the vectors of at most {missing} tools in the background")
             await pipeline.run()
 
 

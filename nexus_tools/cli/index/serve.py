@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import FILE, Session, network_command
+from nexus_tools.cli.framework import FILE, Session, query_command
 
 if TYPE_CHECKING:
     from nexus_tools.index import IndexIdentity
@@ -59,7 +59,7 @@ Options = Mapping[str, Any]
 @click.option("--mcp-url", metavar="URL", help="URL of your MCP server, to list at /v0.1/servers.")
 @click.option("--tls-cert", type=FILE, help="PEM file with the TLS certificate chain.")
 @click.option("--tls-key", type=FILE, help="PEM file with the private key of --tls-cert.")
-@network_command
+@query_command
 async def command(session: Session, **options: Any) -> None:
     """Serve the index as a read-only HTTP API until Ctrl-C.
 
@@ -94,24 +94,11 @@ async def command(session: Session, **options: Any) -> None:
 
 async def _follow_and_serve(session: Session, nexus: "Nexus", options: Options) -> None:
     """Serve the index while this process writes it."""
-    from nexus_tools.cli.framework import plain
-    from nexus_tools.cli.index.opening import ProgressNotes, search_update, writable_index
-    from nexus_tools.index import IndexPipeline, IndexWriter
+    from nexus_tools.cli.index.opening import index_pipeline
 
-    async with (
-        writable_index(session, nexus) as index,
-        search_update(session, index) as search,
-    ):
-        notes = ProgressNotes(session, await nexus.client.latest_checkpoint())
-        pipeline = IndexPipeline(
-            nexus.client,
-            nexus.deployment,
-            IndexWriter(index, nexus.deployment),
-            search=search,
-            report=notes,
-            interrupted=lambda error: session.output.warn(plain(error.message)),
-        )
-        await _serve(session, index.path, index.identity, options, pipeline.run())
+    async with index_pipeline(session, nexus) as opened:
+        index = opened.index
+        await _serve(session, index.path, index.identity, options, opened.pipeline.run())
 
 
 async def _serve(
@@ -152,7 +139,9 @@ async def _serving(
     mcp_url, hosts, tls = options["mcp_url"], options["allow_host"], options["tls_cert"]
     server = None if mcp_url is None else McpServer.at(mcp_url)
     with closing(IndexSource(path, identity, session.settings.intent_model)) as source:
-        source.state()  # fail now if the index is missing or damaged
+        state = source.state()  # fail now if the index is missing or damaged
+        if state.last_seq == 0 and not options["follows"]:
+            session.output.warn("the index is empty. Run `nexus-tools index run` to read events")
         listener = listening_socket(options["host"], options["port"])
         is_open = is_public(listener)
         api = IndexApi(

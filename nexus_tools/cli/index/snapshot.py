@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Session, network_command
+from nexus_tools.cli.framework import Session, query_command
 
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@network_command
+@query_command
 async def command(session: Session, folder: Path) -> None:
     """Create a snapshot of the index in FOLDER, from which others can start their index.
 

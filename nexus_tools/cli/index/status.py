@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, network_command
+from nexus_tools.cli.framework import Session, query_command
 
 if TYPE_CHECKING:
     from nexus_tools.index import IndexStatus
@@ -27,12 +27,13 @@ _LABELS = {
     "searchable_tools": "searchable tools",
     "pending_changes": "pending changes",
     "vectors": "vectors",
+    "pending_vectors": "pending vectors",
 }
 _NO_ENGINE = "none: `nexus-tools index run` creates it"
 
 
 @click.command()
-@network_command
+@query_command
 async def command(session: Session) -> None:
     """Show the index and compare it with the newest checkpoint of the chain.
 
@@ -60,6 +61,7 @@ def _search_row(search: Mapping[str, Any]) -> dict[str, Any]:
         "searchable_tools": search["tools"],
         "pending_changes": search["pending_changes"],
         "vectors": search["vectors"],
+        "pending_vectors": search["pending_vectors"],
     }
 
 

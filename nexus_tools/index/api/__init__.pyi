@@ -1,7 +1,15 @@
 from .app import IndexApi as IndexApi
+from .cursors import CursorCodec as CursorCodec
 from .limits import ApiLimits as ApiLimits
+from .limits import TokenBuckets as TokenBuckets
+from .limits import client_key as client_key
 from .mcp_registry import McpServer as McpServer
 from .openapi_document import openapi as openapi
+from .parameters import PageParameters as PageParameters
+from .parameters import Parameters as Parameters
+from .parameters import parse_pairs as parse_pairs
+from .problems import ProblemError as ProblemError
 from .serving import is_public as is_public
 from .serving import serve_api as serve_api
 from .source import IndexSource as IndexSource
+from .source import IndexState as IndexState

@@ -84,6 +84,20 @@ class ToolRegisteredEvent(Event, frozen=True, tag="tool_registered"):
     price_mist: int
 
 
+class InvocationRequestedEvent(Event, frozen=True, tag="invocation_requested"):
+    """A new invocation. `fqn` is null if the tool's registration is older than the index."""
+
+    invocation: Address
+    tool: Address
+    fqn: str | None
+    requester: Address
+    leaders: tuple[Address, ...]
+    execution: Address | None
+    requested_at_ms: int
+    expires_at_ms: int
+    payment_mist: int
+
+
 class InvocationClosedEvent(Event, frozen=True, tag="invocation_closed"):
     """A closed invocation. `fqn` is null if the tool's registration is older than the index."""
 
@@ -122,6 +136,7 @@ class RolledBackEvent(Event, frozen=True, tag="rolled_back"):
 
 FeedEvent = (
     ToolRegisteredEvent
+    | InvocationRequestedEvent
     | InvocationClosedEvent
     | LeaderRegisteredEvent
     | LeaderActivityEvent

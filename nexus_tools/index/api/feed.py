@@ -18,6 +18,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.index.api.documents import (
     FeedEvent,
     InvocationClosedEvent,
+    InvocationRequestedEvent,
     LeaderActivityEvent,
     LeaderRegisteredEvent,
     RolledBackEvent,
@@ -35,6 +36,18 @@ BATCH_ROWS = 500
 _KINDS = {
     kind.move_name: kind for kind in (ToolRegistered, LeaderRegistered, LeaderActivityChanged)
 }
+_REQUESTS = """
+    SELECT r.seq, r.checkpoint, r.invocation, tool_ids.address, tools.fqn, requesters.address,
+        leaders.address, backups.address, executions.address, r.requested_at_ms,
+        r.requested_at_ms + r.expires_after_ms, r.payment_mist
+    FROM requests AS r
+    JOIN addresses AS tool_ids ON tool_ids.id = r.tool LEFT JOIN tools ON tools.id = r.tool
+    JOIN addresses AS requesters ON requesters.id = r.requester
+    LEFT JOIN addresses AS leaders ON leaders.id = r.leader
+    LEFT JOIN addresses AS backups ON backups.id = r.backup
+    LEFT JOIN addresses AS executions ON executions.id = r.execution
+    WHERE r.seq > ? AND r.seq <= ?
+"""
 _CLOSINGS = """
     SELECT c.seq, c.checkpoint, coalesce(c.invocation, r.invocation), tool_ids.address, tools.fqn,
         requesters.address, leaders.address, c.outcome, c.at_ms, c.latency_ms, c.price_mist
@@ -128,8 +141,30 @@ class Feed:
 
     def _events(self, after: int, end: int) -> list[FeedEvent]:
         connection = self._source.connection
-        events = [*_closings(connection, after, end), *_state_events(connection, after, end)]
+        events = [
+            *_requests(connection, after, end),
+            *_closings(connection, after, end),
+            *_state_events(connection, after, end),
+        ]
         return sorted(events, key=lambda event: event.seq)
+
+
+def _requests(connection: sqlite3.Connection, after: int, end: int) -> Iterator[FeedEvent]:
+    for seq, checkpoint, invocation, tool, fqn, requester, *rest in connection.execute(
+        _REQUESTS, (after, end)
+    ):
+        leader, backup, execution, *terms = rest
+        yield InvocationRequestedEvent(
+            seq,
+            checkpoint,
+            Address(invocation),
+            Address(tool),
+            fqn,
+            Address(requester),
+            tuple(Address(item) for item in (leader, backup) if item is not None),
+            None if execution is None else Address(execution),
+            *terms,
+        )
 
 
 def _closings(connection: sqlite3.Connection, after: int, end: int) -> Iterator[FeedEvent]:

@@ -116,9 +116,6 @@ def registry_operations(server: McpServer | None) -> tuple[Operation, ...]:
     entries = () if server is None else (server.response(),)
 
     def list_servers(_: Query, parameters: p.ServersParameters) -> ServerList:
-        if parameters.cursor is not None:
-            detail = "the list of servers has one page"
-            raise ProblemError(HTTPStatus.BAD_REQUEST, "cursor_invalid", detail)
         wanted = (parameters.search or "").lower()
         return _list(
             entry

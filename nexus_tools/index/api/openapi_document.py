@@ -1,5 +1,6 @@
 """The OpenAPI 3.1 document of the API, generated from the operations and their structs."""
 
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -13,6 +14,7 @@ from nexus_tools.index.api.mcp_registry import registry_operations
 from nexus_tools.index.api.operations import OPERATIONS, Operation
 from nexus_tools.index.api.parameters import EventsParameters, Parameters
 from nexus_tools.index.api.problems import Problem
+from nexus_tools.index.snapshots import MANIFEST_FILE, SnapshotManifest
 from nexus_tools.tool import protocol
 
 EVENTS_PATH = "/api/events"
@@ -23,9 +25,24 @@ _ABOUT = (
     " untrusted texts. Times are in ms since 1970. Amounts are in MIST and may exceed 2^53."
 )
 _EVENTS_ABOUT = (
-    "A stream of new tools, closed invocations and changes of leaders (Server-Sent Events). The"
-    " data of each event is one of the schemas in FeedEvent."
+    "A stream of new tools, new and closed invocations, and changes of leaders (Server-Sent"
+    " Events). The data of each event is one of the schemas in FeedEvent."
 )
+_SNAPSHOT_ABOUT = (
+    "The description of the snapshot that this server offers. Its file is beside this document,"
+    " under the name in `file`. The status is 404 if the server offers no snapshot."
+)
+_TAGS = {
+    "tools": "Tools and their records.",
+    "invocations": "Invocations of tools.",
+    "leaders": "Leaders and their records.",
+    "workflows": "Published workflows.",
+    "executions": "Executions of workflows.",
+    "schedules": "Schedules of workflows.",
+    "events": "The stream of events.",
+    "servers": "The MCP server of the operator, in the format of the MCP registry.",
+    "index": "The index itself: its state, its totals and its files.",
+}
 _PROBLEMS = {
     "400": "A parameter or a cursor is invalid.",
     "404": "The object is not in the index.",
@@ -39,21 +56,35 @@ def openapi() -> dict[str, Any]:
     operations = (*OPERATIONS, *registry_operations(None))
     results = [operation.result for operation in operations]
     references, schemas = msgspec.json.schema_components(
-        [Problem, FeedEvent, *results], schema_hook=address_schema, ref_template=_REFERENCE
+        [Problem, FeedEvent, SnapshotManifest, *results],
+        schema_hook=address_schema,
+        ref_template=_REFERENCE,
     )
-    _, events, *documents = references
+    _, events, manifest, *documents = references
     paths = {
         operation.path: {"get": _operation(operation, document)}
         for operation, document in zip(operations, documents, strict=True)
     }
     paths[EVENTS_PATH] = {"get": _events()}
+    paths[f"/{MANIFEST_FILE}"] = {"get": _snapshot(manifest)}
     return {
         "openapi": "3.1.1",
-        "info": {"title": "Nexus tools index", "version": __version__, "description": _ABOUT},
+        "info": {
+            "title": "Nexus tools index",
+            "version": __version__,
+            "description": _ABOUT,
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        },
         "servers": [{"url": "/"}],
+        "security": [],
+        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": paths,
         "components": {
-            "schemas": {**schemas, **_components(operations), "FeedEvent": events},
+            "schemas": {
+                name: _cleaned(schema)
+                for name, schema in (schemas | _components(operations)).items()
+            }
+            | {"FeedEvent": events},
             "responses": {
                 status: {
                     "description": text,
@@ -65,10 +96,17 @@ def openapi() -> dict[str, Any]:
     }
 
 
+def _cleaned(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without the indentation of the docstring in its description."""
+    about = schema.get("description")
+    return {**schema, **({"description": inspect.cleandoc(about)} if about else {})}
+
+
 def _operation(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "operationId": operation.name,
         "summary": operation.summary,
+        "tags": [_tag(operation.path)],
         "parameters": _parameters(operation.path, operation.parameters),
         "responses": {
             "200": {
@@ -81,11 +119,34 @@ def _operation(operation: Operation, document: Mapping[str, Any]) -> dict[str, A
     }
 
 
+def _tag(path: str) -> str:
+    """Return the tag of an operation, which is the name of its collection."""
+    return next((name for name in path.split("/") if name in _TAGS), "index")
+
+
+def _snapshot(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "operationId": "getSnapshot",
+        "summary": "Get the description of the published snapshot",
+        "description": _SNAPSHOT_ABOUT,
+        "tags": ["index"],
+        "parameters": [],
+        "responses": {
+            "200": {
+                "description": "The description.",
+                "content": {protocol.JSON: {"schema": manifest}},
+            },
+            **_problem_responses(),
+        },
+    }
+
+
 def _events() -> dict[str, Any]:
     return {
         "operationId": "followEvents",
         "summary": "Follow events",
         "description": _EVENTS_ABOUT,
+        "tags": [_tag(EVENTS_PATH)],
         "parameters": [
             *_parameters(EVENTS_PATH, EventsParameters),
             {
@@ -99,7 +160,11 @@ def _events() -> dict[str, Any]:
         "responses": {
             "200": {
                 "description": "The stream, which does not end.",
-                "content": {"text/event-stream": {"schema": {"type": "string"}}},
+                "content": {
+                    "text/event-stream": {
+                        "schema": {"type": "string", "contentSchema": _reference("FeedEvent")}
+                    }
+                },
             },
             **_problem_responses(),
         },

@@ -121,7 +121,7 @@ def _invocations(query: Query, parameters: p.InvocationsParameters) -> Page[Inde
     cursors = CursorCodec(query.state.generation, "invocations", parameters)
     after = cursors.decode(parameters.after)
     index = query.source.index
-    others = (parameters.tool, parameters.requester, parameters.execution, parameters.is_open)
+    others = (parameters.tool, parameters.requester, parameters.execution, parameters.outcome)
     if parameters.leader is not None:
         if others != (None,) * len(others):
             raise parameter_invalid("`leader` cannot be combined with other filters")
@@ -134,7 +134,7 @@ def _invocations(query: Query, parameters: p.InvocationsParameters) -> Page[Inde
         execution=parameters.execution,
         requester=parameters.requester,
         tool=None if parameters.tool is None else _tool_id(query, parameters.tool),
-        is_open=parameters.is_open,
+        outcome=parameters.outcome,
         limit=parameters.limit,
         after=after,
     )

@@ -1,6 +1,7 @@
 """The parameters of the API: structs from which the OpenAPI document is generated."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -10,7 +11,9 @@ from starlette.requests import Request
 from nexus_tools.contracts import LeaderState, ToolState
 from nexus_tools.errors import NexusError
 from nexus_tools.index.api.documents import parse_address
+from nexus_tools.index.api.parameter_errors import describe_error
 from nexus_tools.index.api.problems import parameter_invalid, problem_of
+from nexus_tools.index.queries.activity import InvocationOutcome
 from nexus_tools.index.queries.tools import LeaderSort, ToolSort
 from nexus_tools.sui.types.address import Address
 
@@ -19,10 +22,23 @@ P = TypeVar("P", bound="Parameters")
 MAX_PAGE = 100
 MAX_MIST = 2**63 - 1
 Limit = Annotated[int, Meta(ge=1, le=MAX_PAGE, description="Maximum number of items.")]
+MAX_FQN = 300
+MAX_CURSOR = 416
+"""The maximum length of a cursor: a digest of 8 bytes and `["FQN"]`, in base64url."""
+_BASE64URL = "[A-Za-z0-9_-]"
+CURSOR_PATTERN = (
+    f"^({_BASE64URL}{{4}}){{3,104}}({_BASE64URL}[AQgw]|{_BASE64URL}{{2}}[AEIMQUYcgkosw048])?$"
+)
+"""The pattern of cursors, which have at least 9 bytes. `CursorCodec` refuses other texts."""
 After = Annotated[
-    str, Meta(max_length=1_000, description="The `next` of a page with the same parameters.")
+    str,
+    Meta(
+        description="The `next` of a page with the same parameters. Other texts are refused with"
+        " `cursor_invalid`, even if they match the pattern.",
+        extra_json_schema={"minLength": 12, "maxLength": MAX_CURSOR, "pattern": CURSOR_PATTERN},
+    ),
 ]
-Fqn = Annotated[str, Meta(max_length=300, description="FQN, such as `xyz.example.math.add@1`.")]
+Fqn = Annotated[str, Meta(max_length=MAX_FQN, description="FQN, such as `xyz.example.math.add@1`.")]
 Account = Annotated[Address, Meta(description="Whole address of an account.")]
 ObjectId = Annotated[Address, Meta(description="Whole object ID.")]
 
@@ -52,7 +68,13 @@ class ToolsParameters(PageParameters, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=0, le=MAX_MIST, description="Maximum price in MIST.")] | None
     ) = None
     sort: (
-        Annotated[ToolSort, Meta(description="Order. Default: relevance with `q`, else newest.")]
+        Annotated[
+            ToolSort,
+            Meta(
+                description="Order. Without `sort`, the results of `q` are ordered by relevance,"
+                " and other lists are `newest` first."
+            ),
+        ]
         | None
     ) = None
 
@@ -69,8 +91,15 @@ class InvocationsParameters(PageParameters, frozen=True, kw_only=True):
     tool: Fqn | None = None
     requester: Account | None = None
     execution: ObjectId | None = None
-    is_open: (
-        Annotated[bool, Meta(description="Select only open or only closed invocations.")] | None
+    outcome: (
+        Annotated[
+            InvocationOutcome,
+            Meta(
+                description="Kind of outcome. `closed` selects all invocations that are not open,"
+                " and `failed` excludes expired invocations."
+            ),
+        ]
+        | None
     ) = None
     leader: (
         Annotated[Address, Meta(description="Leader that closed the invocations. Use it alone.")]
@@ -134,7 +163,7 @@ class EventsParameters(Parameters, frozen=True):
 class ServersParameters(Parameters, frozen=True):
     """The parameters of the list of MCP servers."""
 
-    cursor: After | None = None
+    cursor: Annotated[str, Meta(max_length=0, description="Empty: the list has one page.")] = ""
     limit: Limit = 30
     search: Annotated[str, Meta(max_length=200, description="Part of the name.")] | None = None
     updated_since: (
@@ -163,7 +192,11 @@ class ServerVersionParameters(ServerVersionsParameters, frozen=True):
 
 def parse_parameters(request: Request, kind: type[P]) -> P:
     """Parse the parameters in the query and the path. Raises the problem `parameter_invalid`."""
-    pairs = [*request.query_params.multi_items(), *request.path_params.items()]
+    return parse_pairs([*request.query_params.multi_items(), *request.path_params.items()], kind)
+
+
+def parse_pairs(pairs: Sequence[tuple[str, str]], kind: type[P]) -> P:
+    """Parse names and values of parameters. Raises the problem `parameter_invalid`."""
     [(name, times)] = Counter(name for name, _ in pairs).most_common(1) or [("", 0)]
     if times > 1:
         raise parameter_invalid(f"the parameter {name[:80]!r} occurs more than once")
@@ -173,6 +206,6 @@ def parse_parameters(request: Request, kind: type[P]) -> P:
     try:
         return msgspec.convert(values, kind, strict=False, dec_hook=parse_address)
     except msgspec.ValidationError as error:
-        raise parameter_invalid(str(error)) from error
+        raise parameter_invalid(describe_error(kind, values, error)) from error
     except NexusError as error:
         raise problem_of(error) from error

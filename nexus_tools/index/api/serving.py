@@ -4,22 +4,37 @@ import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_address, ip_network
-from typing import Any
+from typing import Any, Protocol
+
+from starlette.types import Receive, Scope, Send
 
 from nexus_tools.errors import UsageError
 from nexus_tools.http.embedded_server import serve_embedded
-from nexus_tools.index.api.app import IndexApi
 
 # Longer than the 5 s of many clients, which would otherwise use a connection while it is closed,
 # and shorter than the time for request headers.
 _KEEP_ALIVE_S = 9
 
 
+class ClosableApp(Protocol):
+    """An ASGI application whose streams end when it is closed."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+
+    def close(self) -> None:
+        """End the streams."""
+
+
 @asynccontextmanager
 async def serve_api(
-    api: IndexApi, listener: socket.socket, *, trusted_proxies: Sequence[str] = (), **options: Any
+    api: ClosableApp,
+    listener: socket.socket,
+    *,
+    trusted_proxies: Sequence[str] = (),
+    **options: Any,
 ) -> AsyncIterator[None]:
-    """Serve the API on a listening socket during the context.
+    """Serve the API, or an application that contains it, on a listening socket during the context.
 
     The client of a request from a trusted proxy is the last address in `X-Forwarded-For` that is
     not a trusted proxy. Other clients cannot choose their address. `options` are passed to

@@ -13,12 +13,17 @@ from nexus_tools.index.index_file import DAMAGE, IndexIdentity, invalid_error, o
 
 
 class IndexState(Struct, frozen=True):
-    """The state of an index when a request arrives. `version` is different after each change."""
+    """The state of an index when a request arrives.
+
+    `version` is different after each change. `newest_ms` is the time of the newest request or
+    closing, or 0.
+    """
 
     generation: str
     complete_since: int
     checkpoint: int
     last_seq: int
+    newest_ms: int
     version: bytes
 
 
@@ -76,8 +81,8 @@ class IndexSource:
         except DAMAGE as error:
             raise invalid_error(self._path, error) from error
         version = blake2b(repr((__version__, *row)).encode(), digest_size=12).digest()
-        generation, complete_since, checkpoint, last_seq, *_ = row
-        return IndexState(generation, complete_since, checkpoint, last_seq, version)
+        generation, complete_since, checkpoint, last_seq, _, _, newest_ms = row
+        return IndexState(generation, complete_since, checkpoint, last_seq, newest_ms, version)
 
     def close(self) -> None:
         """Close the file."""

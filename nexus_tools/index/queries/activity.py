@@ -1,11 +1,12 @@
 """Queries of invocations, workflows, executions and schedules, newest first."""
 
 import sqlite3
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from nexus_tools.contracts import ScheduleState
 from nexus_tools.index.addresses import find_number
-from nexus_tools.index.outcomes import OUTCOMES
+from nexus_tools.index.outcomes import CODES, OUTCOMES, SETTLED
 from nexus_tools.index.queries.records import (
     IndexedExecution,
     IndexedInvocation,
@@ -124,8 +125,32 @@ def request_of_closing(connection: sqlite3.Connection, closing: int) -> int:
     return int(row[0])
 
 
-OPEN = "NOT EXISTS (SELECT 1 FROM closings WHERE request = requests.seq)"
-"""The condition for open invocations."""
+class InvocationOutcome(StrEnum):
+    """A kind of outcome that selects invocations.
+
+    `CLOSED` includes all invocations that are not open. `FAILED` excludes expired invocations.
+    """
+
+    OPEN = "open"
+    CLOSED = "closed"
+    SETTLED = "settled"
+    FAILED = "failed"
+    EXPIRED = "expired"
+
+
+def outcome_condition(outcome: InvocationOutcome) -> Condition:
+    """Return the condition for requests with an outcome."""
+    closed = "EXISTS (SELECT 1 FROM closings WHERE request = requests.seq"
+    conditions = {
+        InvocationOutcome.OPEN: f"NOT {closed})",
+        InvocationOutcome.CLOSED: f"{closed})",
+        InvocationOutcome.SETTLED: f"{closed} AND outcome = {CODES[SETTLED]})",
+        InvocationOutcome.FAILED: (
+            f"{closed} AND outcome NOT IN ({CODES[SETTLED]}, {CODES['expired']}))"
+        ),
+        InvocationOutcome.EXPIRED: f"{closed} AND outcome = {CODES['expired']})",
+    }
+    return conditions[outcome], ()
 
 
 # --- Workflows, executions and schedules
@@ -154,6 +179,44 @@ def read_workflow(connection: sqlite3.Connection, workflow: int) -> IndexedWorkf
     """Return the workflow in a row."""
     workflow_id, fqn, owner, *rest = connection.execute(_WORKFLOW, (workflow,)).fetchone()
     return IndexedWorkflow(Address(workflow_id), fqn, Address(owner), *rest)
+
+
+def find_workflow(connection: sqlite3.Connection, workflow: Address) -> IndexedWorkflow | None:
+    """Return the workflow with an ID, or None."""
+    row = _find(connection, "workflows", workflow)
+    return None if row is None else read_workflow(connection, row)
+
+
+def find_execution(connection: sqlite3.Connection, execution: Address) -> IndexedExecution | None:
+    """Return the execution with an ID, even if it was deleted on chain, or None."""
+    row = _find(connection, "executions", execution)
+    return None if row is None else read_execution(connection, row)
+
+
+def find_schedule(connection: sqlite3.Connection, schedule: Address) -> IndexedSchedule | None:
+    """Return the schedule with an ID, even if it was deleted on chain, or None."""
+    row = _find(connection, "schedules", schedule)
+    return None if row is None else read_schedule(connection, row)
+
+
+def read_workflow_versions(
+    connection: sqlite3.Connection, workflow: Address, limit: int = 20
+) -> list[IndexedWorkflow]:
+    """Return the newest workflows with the same name as a workflow, newest first."""
+    rows = connection.execute(
+        "SELECT id FROM workflows WHERE name_object = (SELECT name_object FROM workflows"
+        " WHERE id = ?) ORDER BY seq DESC LIMIT ?",
+        (find_number(connection, workflow), limit),
+    ).fetchall()
+    return [read_workflow(connection, row) for (row,) in rows]
+
+
+def _find(connection: sqlite3.Connection, table: str, address: Address) -> int | None:
+    """Return the row with the number of an address, or None."""
+    number = find_number(connection, address)
+    statement = f"SELECT id FROM {table} WHERE id = ?"  # noqa: S608 - constant names
+    found = connection.execute(statement, (number,)).fetchone()
+    return None if found is None else int(found[0])
 
 
 def read_execution(connection: sqlite3.Connection, execution: int) -> IndexedExecution:

@@ -11,15 +11,27 @@ from nexus_tools.index.totals import ALL, DAY_MS, HOUR_MS, RANKED_DAYS
 _SUMS = ", ".join(f"coalesce(sum({column}), 0)" for column in COUNTS)
 _COLUMNS = ", ".join(COUNTS)
 _VOLUME = len(OUTCOMES)
+_READ = {
+    table: (
+        f"SELECT {_SUMS}, coalesce(sum(last_requesters), 0) FROM {table}"  # noqa: S608 - constant names
+        " WHERE subject = ? AND period > ?"
+    )
+    for table in ("hours", "days")
+}
 
 
 def read_windows(connection: sqlite3.Connection, subject: int, now_ms: int) -> Windows:
     """Return the performance of a tool or leader in the periods before a time."""
     return Windows(
-        _read(connection, "hours", subject, now_ms // HOUR_MS - 24),
+        read_last_hours(connection, subject, now_ms),
         _read(connection, "days", subject, now_ms // DAY_MS - 7),
         read_record(connection, subject, now_ms),
     )
+
+
+def read_last_hours(connection: sqlite3.Connection, subject: int, now_ms: int) -> Performance:
+    """Return the performance of a tool or leader in the last 24 hours."""
+    return _read(connection, "hours", subject, now_ms // HOUR_MS - 24)
 
 
 def read_record(connection: sqlite3.Connection, subject: int, now_ms: int) -> Performance:
@@ -31,6 +43,8 @@ def read_for_requesters(
     connection: sqlite3.Connection, subject: int, requesters: Sequence[int]
 ) -> Performance:
     """Return the performance of a tool or leader for some requesters, since the index starts."""
+    if not requesters:
+        return _performance([0] * len(COUNTS), None)
     marks = ", ".join("?" * len(requesters))
     row = connection.execute(
         f"SELECT {_SUMS} FROM pairs WHERE subject = ? AND requester IN ({marks})",  # noqa: S608 - constant names
@@ -39,12 +53,17 @@ def read_for_requesters(
     return _performance(row, None)
 
 
-def read_days(connection: sqlite3.Connection, days: int, now_ms: int) -> tuple[DayStats, ...]:
-    """Return the closings of all tools on the last days that have closings, newest first."""
+def read_days(
+    connection: sqlite3.Connection, days: int, now_ms: int, subject: int = ALL
+) -> tuple[DayStats, ...]:
+    """Return the closings of a subject, by default all tools, on the last days that have closings.
+
+    The newest day comes first.
+    """
     rows = connection.execute(
         f"SELECT period, {_COLUMNS}, NULL FROM days"  # noqa: S608 - constant names
         " WHERE subject = ? AND period > ? ORDER BY period DESC",
-        (ALL, now_ms // DAY_MS - days),
+        (subject, now_ms // DAY_MS - days),
     )
     return tuple(
         DayStats(period * DAY_MS, _performance(counts, None)) for period, *counts, _ in rows
@@ -52,11 +71,7 @@ def read_days(connection: sqlite3.Connection, days: int, now_ms: int) -> tuple[D
 
 
 def _read(connection: sqlite3.Connection, table: str, subject: int, after: int) -> Performance:
-    row = connection.execute(
-        f"SELECT {_SUMS}, coalesce(sum(last_requesters), 0) FROM {table}"  # noqa: S608 - constant names
-        " WHERE subject = ? AND period > ?",
-        (subject, after),
-    ).fetchone()
+    row = connection.execute(_READ[table], (subject, after)).fetchone()
     return _performance(row[:-1], row[-1])
 
 

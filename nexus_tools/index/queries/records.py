@@ -34,7 +34,7 @@ class SearchStatus(Struct, frozen=True):
     `engine` is the search engine of the text index, or None if no usable text index exists. `tools`
     is the number of tools in it, and `pending_changes` the number of changed tools that it does not
     contain yet. `vectors` is the number of tools with a vector of `vector_model`, the digest of the
-    intent model, or None.
+    intent model, or None. `pending_vectors` is the maximum number of tools that need a new vector.
     """
 
     engine: str | None
@@ -42,6 +42,7 @@ class SearchStatus(Struct, frozen=True):
     pending_changes: int
     vectors: int
     vector_model: str | None
+    pending_vectors: int = 0
 
 
 class IndexStatus(Struct, frozen=True):

@@ -42,39 +42,38 @@ class Scan(Struct, frozen=True):
 
         Raises `cursor_invalid`.
         """
-        statement, values = self._statement(after)
-        rows: list[int] = []
-        last: tuple[Any, ...] = ()
-        scanned = 0
-        cursor = connection.execute(statement, values)
-        try:
-            for row, matches, *keys in cursor:
-                if len(rows) == limit:
-                    return rows, json.dumps(last)
-                scanned += 1
-                last = tuple(keys)
-                if matches:
-                    rows.append(row)
-        finally:
-            cursor.close()
-        return rows, json.dumps(last) if scanned == MAX_SCANNED else None
+        keys = ", ".join(self.keys)
+        matches = " AND ".join(condition for condition, _ in self.matching) or "1"
+        part, values = self._part(after)
+        # SQLite does not move a condition into a query with a limit, and reads its rows one by one.
+        found = connection.execute(
+            f"SELECT row, {keys} FROM"  # noqa: S608 - constant names
+            f" (SELECT rowid AS row, {matches} AS matches, {keys} {part} LIMIT {MAX_SCANNED})"
+            " WHERE matches LIMIT ?",
+            [*(value for _, part in self.matching for value in part), *values, limit + 1],
+        ).fetchall()
+        rows = [row for row, *_ in found]
+        if len(rows) > limit:
+            _, *last = found[limit - 1]
+            return rows[:limit], json.dumps(last)
+        scanned = connection.execute(
+            f"SELECT {keys} {part} LIMIT 1 OFFSET {MAX_SCANNED - 1}", values
+        ).fetchone()
+        return rows, None if scanned is None else json.dumps(scanned)
 
-    def _statement(self, after: str | None) -> tuple[str, list[Any]]:
+    def _part(self, after: str | None) -> tuple[str, list[Any]]:
+        """Return SQL for the rows after a position, without columns and limit, and its values."""
         keys = ", ".join(self.keys)
         direction = " DESC" if self.descending else ""
         order = ", ".join(f"{key}{direction}" for key in self.keys)
-        matches = " AND ".join(condition for condition, _ in self.matching) or "1"
         within = list(self.within)
         if after is not None:
             marks = ", ".join("?" * len(self.keys))
             sign = "<" if self.descending else ">"
             within.append((f"({keys}) {sign} ({marks})", self._position(after)))
         where = " AND ".join(condition for condition, _ in within) or "1"
-        statement = (
-            f"SELECT rowid, {matches}, {keys} FROM {self.table}"  # noqa: S608 - constant names
-            f" WHERE {where} ORDER BY {order} LIMIT {MAX_SCANNED}"
-        )
-        return statement, [value for _, part in (*self.matching, *within) for value in part]
+        part = f"FROM {self.table} WHERE {where} ORDER BY {order}"
+        return part, [value for _, values in within for value in values]
 
     def _position(self, after: str) -> tuple[Any, ...]:
         try:

@@ -145,14 +145,31 @@ def read_called(
     return [tool for (tool,) in rows]
 
 
-def read_vectors(
-    connection: sqlite3.Connection, tools: Sequence[int] | None = None
+def read_vectors(connection: sqlite3.Connection, tools: Sequence[int]) -> Mapping[int, bytes]:
+    """Return the vectors of those tools that have one."""
+    return _read_column(connection, "vector", tools)
+
+
+def read_text_digests(connection: sqlite3.Connection, tools: Sequence[int]) -> Mapping[int, bytes]:
+    """Return the digests of the texts from which the vectors of tools were computed."""
+    return _read_column(connection, "text_digest", tools)
+
+
+def read_vectors_after(
+    connection: sqlite3.Connection, tool: int, limit: int
 ) -> Mapping[int, bytes]:
-    """Return the vectors of tools, by default of all tools that have one."""
-    if tools is None:
-        return dict(connection.execute("SELECT tool, vector FROM vectors").fetchall())
+    """Return at most `limit` vectors of tools with larger numbers, in the order of numbers."""
     rows = connection.execute(
-        "SELECT tool, vector FROM vectors WHERE tool IN (SELECT value FROM json_each(?))",
+        "SELECT tool, vector FROM vectors WHERE tool > ? ORDER BY tool LIMIT ?", (tool, limit)
+    )
+    return dict(rows.fetchall())
+
+
+def _read_column(
+    connection: sqlite3.Connection, column: str, tools: Sequence[int]
+) -> Mapping[int, bytes]:
+    rows = connection.execute(
+        f"SELECT tool, {column} FROM vectors WHERE tool IN (SELECT value FROM json_each(?))",  # noqa: S608 - constant names
         (json.dumps(tools),),
     )
     return dict(rows.fetchall())

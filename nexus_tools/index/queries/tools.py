@@ -66,6 +66,18 @@ _TOOL_COLUMNS = (
 _LEADER_COLUMNS = (
     *("name", "registration", "registered_at_ms", "reputation", "volume_mist", "last_seen_ms"),
 )
+_TOOL = (
+    f"SELECT {', '.join(f'tools.{column}' for column in _TOOL_COLUMNS)}, state, owners.address,"  # noqa: S608 - constant names
+    " ids.address, payouts.address, accepts_any_leader, requires_signed_outcome,"
+    " definition_pending, tools.checkpoint FROM tools"
+    " JOIN addresses AS owners ON owners.id = owner JOIN addresses AS ids ON ids.id = tools.id"
+    " JOIN addresses AS payouts ON payouts.id = payout WHERE tools.id = ?"
+)
+_LEADER = (
+    f"SELECT {', '.join(_LEADER_COLUMNS)}, state, owners.address, ids.address,"  # noqa: S608 - constant names
+    " leaders.checkpoint FROM leaders JOIN addresses AS owners ON owners.id = owner"
+    " JOIN addresses AS ids ON ids.id = leaders.id WHERE leaders.id = ?"
+)
 
 
 class IndexedToolFilter(Struct, frozen=True):
@@ -121,14 +133,7 @@ def read_tool(
     connection: sqlite3.Connection, tool: int, requesters: Sequence[int] | None, now_ms: int
 ) -> IndexedTool:
     """Return the tool in a row. `requesters` are those of `IndexedTool.mine`, or None."""
-    row = connection.execute(
-        f"SELECT {', '.join(f'tools.{column}' for column in _TOOL_COLUMNS)}, state, owners.address,"  # noqa: S608 - constant names
-        " ids.address, payouts.address, accepts_any_leader, requires_signed_outcome,"
-        " definition_pending, tools.checkpoint FROM tools"
-        " JOIN addresses AS owners ON owners.id = owner JOIN addresses AS ids ON ids.id = tools.id"
-        " JOIN addresses AS payouts ON payouts.id = payout WHERE tools.id = ?",
-        (tool,),
-    ).fetchone()
+    row = connection.execute(_TOOL, (tool,)).fetchone()
     values = dict(zip(_TOOL_COLUMNS, row, strict=False))
     state, owner, tool_id, payout, any_leader, signed, pending, checkpoint = row[
         len(_TOOL_COLUMNS) :
@@ -152,12 +157,7 @@ def read_leader(
     connection: sqlite3.Connection, leader: int, requesters: Sequence[int] | None, now_ms: int
 ) -> IndexedLeader:
     """Return the leader in a row. `requesters` are those of `IndexedLeader.mine`, or None."""
-    row = connection.execute(
-        f"SELECT {', '.join(_LEADER_COLUMNS)}, state, owners.address, ids.address,"  # noqa: S608 - constant names
-        " leaders.checkpoint FROM leaders JOIN addresses AS owners ON owners.id = owner"
-        " JOIN addresses AS ids ON ids.id = leaders.id WHERE leaders.id = ?",
-        (leader,),
-    ).fetchone()
+    row = connection.execute(_LEADER, (leader,)).fetchone()
     state, owner, leader_id, checkpoint = row[len(_LEADER_COLUMNS) :]
     return IndexedLeader(
         **dict(zip(_LEADER_COLUMNS, row, strict=False)),

@@ -1,5 +1,4 @@
 from .catch_up import CatchUp as CatchUp
-from .catch_up import VectorUpdate as VectorUpdate
 from .engines import load_intent_model as load_intent_model
 from .engines import open_text_index as open_text_index
 from .ranking import MAX_CANDIDATES as MAX_CANDIDATES

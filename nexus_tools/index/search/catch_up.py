@@ -1,7 +1,7 @@
-"""Updates of a text index, and of vectors, from the table of tools."""
+"""Updates of a text index from the table of tools."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from nexus_tools.index.search.text_index import TextIndex
 from nexus_tools.index.tool_text import ToolText
@@ -28,17 +28,10 @@ class CatchUp:
         read_changes: ReadChanges,
         index: TextIndex,
         *,
-        on_update: Callable[[Sequence[ToolText]], None] | None = None,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create the task. `on_update` receives each batch before the text index does.
-
-        For example, `VectorUpdate` stores the vectors of the batch. If `on_update` fails, the batch
-        is read again.
-        """
         self._read_changes = read_changes
         self._index = index
-        self._on_update = on_update
         self._clock_s = clock_s
         self._updated_s: float | None = None
 
@@ -54,33 +47,9 @@ class CatchUp:
         while max_batches is None or batches < max_batches:
             texts = self._read_changes(self._index.latest_change, BATCH_SIZE)
             if texts:
-                self._apply(texts)
+                self._index.update(texts)
             count, batches = count + len(texts), batches + 1
             if len(texts) < BATCH_SIZE:
                 self._updated_s = self._clock_s() if count else self._updated_s
                 break
         return count
-
-    def _apply(self, texts: Sequence[ToolText]) -> None:
-        if self._on_update is not None:
-            self._on_update(texts)
-        self._index.update(texts)
-
-
-Encode = Callable[[ToolText], bytes]
-StoreVectors = Callable[[Mapping[int, bytes | None]], None]
-
-
-class VectorUpdate:
-    """The `on_update` function that stores the vectors of tools. None removes a vector."""
-
-    def __init__(self, encode: Encode, *stores: StoreVectors) -> None:
-        """Take `IntentModel.encode_tool`, and for example a table and `IntentIndex.update`."""
-        self._encode = encode
-        self._stores = stores
-
-    def __call__(self, texts: Sequence[ToolText]) -> None:
-        """Compute the vectors of the texts, and pass them to each store."""
-        vectors = {text.tool: self._encode(text) if text.is_listed else None for text in texts}
-        for store in self._stores:
-            store(vectors)

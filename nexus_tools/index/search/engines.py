@@ -15,16 +15,13 @@ Engine = Literal["tantivy", "fts5"]
 
 WORDLLAMA = "wordllama"
 """The name of the default model of the search by intent."""
+_WORD_VECTORS = "model2vec"
+"""The `model_type` of published word vectors. Some folders of word vectors have no type."""
 
 
 def text_folder(index: Path) -> Path:
     """Return the folder of the text index that belongs to an index file."""
     return index.with_suffix(".search")
-
-
-def source_name(generation: str, vector_model: str | None) -> str:
-    """Return the source of a text index. With another model, all texts are read again."""
-    return f"{generation} {vector_model or 'words'}"
 
 
 def open_text_index(
@@ -53,6 +50,9 @@ def open_text_index(
 def load_intent_model(model: str | Path = WORDLLAMA) -> "IntentModel":
     """Load the model in a folder, or the model that the wheel of `wordllama` contains.
 
+    A folder with a `config.json` whose `model_type` is bert contains a sentence encoder. Other
+    folders contain word vectors.
+
     Raises:
         UsageError: `extra_not_installed` if the extra `intent` is not installed.
         ValidationError: `intent_model_invalid` if the folder does not contain a model.
@@ -60,6 +60,21 @@ def load_intent_model(model: str | Path = WORDLLAMA) -> "IntentModel":
     for module in ("numpy", "safetensors", "tokenizers"):
         if find_spec(module) is None:
             raise extra_missing("intent", module)
-    from nexus_tools.index.search.intent_model import IntentModel  # noqa: PLC0415 - an extra
+    # The modules of an extra are imported when they are needed.
+    from nexus_tools.index.search.model_files import CONFIG, invalid_model, read_json  # noqa: PLC0415
+    from nexus_tools.index.search.word_vectors import WordVectors  # noqa: PLC0415
 
-    return IntentModel(None if model == WORDLLAMA else Path(model))
+    if model == WORDLLAMA:
+        return WordVectors()
+    folder = Path(model)
+    config = read_json(folder / CONFIG)
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if kind == "bert":
+        from nexus_tools.index.search.sentence_encoder import SentenceEncoder  # noqa: PLC0415
+
+        return SentenceEncoder(folder)
+    if kind not in (None, _WORD_VECTORS):
+        raise invalid_model(
+            folder / CONFIG, f"expected the `model_type` bert or {_WORD_VECTORS}, got {kind!r}"
+        )
+    return WordVectors(folder)

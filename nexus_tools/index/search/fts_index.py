@@ -3,16 +3,25 @@
 FTS5 finds stems of words and prefixes of the last word. It finds a misspelled word only if no tool
 contains the word, and if one letter is wrong, missing, additional or swapped with its neighbour.
 
-The time of a query is bounded: FTS5 ranks at most `_MAX_RANKED` tools. Words that occur in more
-tools select tools only if no rarer word does.
+The time of a query is bounded. FTS5 ranks at most `_MAX_RANKED` tools, and reads all tools of each
+word by which it ranks. Therefore, a word counts by the number of its tools:
+
+* Rare words, at most `_MAX_RANKED` tools together, select tools.
+* Frequent words, at most about `_MAX_READ` tools each, change the order of the selected tools.
+* Other words do not count beside rarer words.
+
+Without a rare word, tools with all of the frequent words come first. Then come tools whose name
+contains the rarest word, and then other tools with this word.
 """
 
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from string import ascii_lowercase
 from typing import ClassVar
+
+import msgspec
 
 from nexus_tools.index.search.errors import text_index_locked, text_index_unusable
 from nexus_tools.index.search.text_index import EXACT_SCORE, MAX_RESULTS, Match
@@ -31,16 +40,29 @@ CREATE VIRTUAL TABLE tool USING fts5(
 );
 """
 _INSERT = "INSERT INTO tool (rowid, name, domain, description, words) VALUES (?, ?, ?, ?, ?)"
-_COUNT = "SELECT count(*) FROM (SELECT 1 FROM tool WHERE tool MATCH ? LIMIT ?)"
+_COUNT = (
+    "SELECT count(*), coalesce(max(row), 0)"
+    " FROM (SELECT rowid AS row FROM tool WHERE tool MATCH ? LIMIT ?)"
+)
+_ENDS = (
+    "SELECT (SELECT rowid FROM tool ORDER BY rowid LIMIT 1),"
+    " (SELECT rowid FROM tool ORDER BY rowid DESC LIMIT 1)"
+)
 # The inner limit bounds the number of tools that FTS5 ranks.
 _RANKED = (
     "SELECT rowid, rank FROM ("
     "SELECT rowid, bm25(tool, 8.0, 2.0, 3.0, 1.0) AS rank FROM tool WHERE tool MATCH ? LIMIT ?"
     ") ORDER BY rank, rowid LIMIT ?"
 )
+_UNRANKED = "SELECT rowid FROM tool WHERE tool MATCH ? LIMIT ?"
+_LONGER = "SELECT word FROM vocabulary WHERE word >= ? AND word < ? ORDER BY word LIMIT ?"
 _EXACT = "SELECT tool FROM key WHERE key = ? ORDER BY tool LIMIT ?"
 _MAX_RANKED = 2_000
+_MAX_READ = 50_000
 _MAX_JOINED = 3
+_MAX_EXPANSIONS = 30
+_INDEXED_PREFIX = 3
+_LAST_LETTER = "\U0010ffff"
 _MIN_PREFIX = 2
 _MIN_MISSPELLED = 4
 _MAX_MISSPELLED = 16
@@ -115,11 +137,7 @@ class FtsIndex:
         """
         limit = max(0, min(limit, MAX_RESULTS))
         with _report_damage(self._path):
-            scores = {
-                tool: -rank
-                for expression in self._expressions(query_words(query))
-                for tool, rank in self._reader.execute(_RANKED, (expression, _MAX_RANKED, limit))
-            }
+            scores = self._scores(self._counted(query_words(query)), limit)
             for (tool,) in self._reader.execute(_EXACT, (exact_key(query), limit)):
                 scores[tool] = EXACT_SCORE + scores.get(tool, 0.0)
         matches = [Match(tool, score) for tool, score in scores.items()]
@@ -131,38 +149,95 @@ class FtsIndex:
         if self._writer is not None:
             self._writer.close()
 
-    def _expressions(self, words: Sequence[str]) -> Iterator[str]:
-        """Return an expression for any of the rarer words, and one for all of the words."""
-        counted: list[tuple[int, str]] = []
-        for position, word in enumerate(words):
-            is_last = position == len(words) - 1
-            expression, count = self._expression(word, is_last=is_last)
-            if count:
-                counted.append((count, expression))
-        counted.sort()
-        rarer = [
-            expression
-            for position, (_, expression) in enumerate(counted)
-            if not position or sum(count for count, _ in counted[: position + 1]) <= _MAX_RANKED
-        ]
-        if rarer:
-            yield " OR ".join(rarer)
-        if len(rarer) < len(counted):
-            yield " AND ".join(f"({expression})" for _, expression in counted[:_MAX_JOINED])
+    # --- Ranking
 
-    def _expression(self, word: str, *, is_last: bool) -> tuple[str, int]:
-        """Return the expression for a word, and the number of tools, at most one too many."""
+    def _scores(self, words: Sequence["_Word"], limit: int) -> dict[int, float]:
+        """Return the scores of the best tools by words, the rarest word first."""
+        rare = [
+            word
+            for position, word in enumerate(words)
+            if sum(other.count for other in words[: position + 1]) <= _MAX_RANKED
+        ]
+        frequent = [word for word in words[len(rare) :] if word.count <= _MAX_READ]
+        if rare:
+            scores = self._ranked(_any(rare), limit)
+            if frequent:
+                others = _any(frequent[:_MAX_JOINED])
+                scores |= self._ranked(f"({_any(rare)}) AND ({others})", limit)
+            return scores
+        return self._common_scores(words, frequent[:_MAX_JOINED], limit) if words else {}
+
+    def _common_scores(
+        self, words: Sequence["_Word"], frequent: Sequence["_Word"], limit: int
+    ) -> dict[int, float]:
+        """Return scores up to 4 by words of which each occurs in many tools."""
+        rarest = words[0].expression
+        scores = dict.fromkeys(self._unranked(rarest, limit), 1.0)
+        if frequent:
+            scores |= _scaled(self._ranked(f"{{name}} : ({rarest})", limit), 2.0)
+        if len(frequent) > 1:
+            joined = " AND ".join(f"({word.expression})" for word in frequent)
+            scores |= _scaled(self._ranked(joined, limit), 3.0)
+        return scores
+
+    def _ranked(self, expression: str, limit: int) -> dict[int, float]:
+        rows = self._reader.execute(_RANKED, (expression, _MAX_RANKED, limit))
+        return {tool: -rank for tool, rank in rows}
+
+    def _unranked(self, expression: str, limit: int) -> list[int]:
+        """Return the oldest tools that match an expression."""
+        return [tool for (tool,) in self._reader.execute(_UNRANKED, (expression, limit))]
+
+    # --- Words
+
+    def _counted(self, words: Sequence[str]) -> list["_Word"]:
+        """Return the words that occur in tools, the rarest first."""
+        first, last = self._reader.execute(_ENDS).fetchone()
+        counted = []
+        for position, word in enumerate(words):
+            expression, count, row = self._expression(word, is_last=position == len(words) - 1)
+            if count > _MAX_RANKED:
+                # The tools with a word are about evenly distributed among all tools.
+                share = (row - first + 1) / (last - first + 1)
+                counted.append(_Word(expression, count / share))
+            elif count:
+                counted.append(_Word(expression, count))
+        return sorted(counted, key=lambda word: word.count)
+
+    def _expression(self, word: str, *, is_last: bool) -> tuple[str, int, int]:
+        """Return the expression for a word, the number of its tools, and the last one's row.
+
+        The number is at most `_MAX_RANKED + 1`. A complete word precedes too many longer words.
+        """
         exact = f'"{word}"'
+        longer = exact, 0, 0
         if is_last and len(word) >= _MIN_PREFIX:
-            longer = f"{exact} OR {exact} *"
-            count = self._count(longer)
+            expression = self._longer(word)
+            count, row = self._count(expression)
             if 0 < count <= _MAX_RANKED:
-                return longer, count
-        count = self._count(exact)
+                return f"{exact} OR {exact} *", count, row
+            longer = expression, count, row
+        count, row = self._count(exact)
+        if not count:
+            exact, count, row = longer
         if not count and _MIN_MISSPELLED <= len(word) <= _MAX_MISSPELLED:
             exact = " OR ".join(f'"{other}"' for other in self._known(_similar(word))) or exact
-            count = self._count(exact)
-        return exact, count
+            count, row = self._count(exact)
+        return exact, count, row
+
+    def _longer(self, word: str) -> str:
+        """Return an expression for a word and longer words that start with it.
+
+        FTS5 has an index of short prefixes. For another prefix, FTS5 reads all of its tools before
+        it returns the first one, which takes long if one of the longer words is frequent.
+        """
+        exact = f'"{word}"'
+        if len(word) > _INDEXED_PREFIX:
+            bounds = word, word + _LAST_LETTER, _MAX_EXPANSIONS + 1
+            words = [f'"{longer}"' for (longer,) in self._reader.execute(_LONGER, bounds)]
+            if len(words) <= _MAX_EXPANSIONS:
+                return " OR ".join([exact, *words])
+        return f"{exact} OR {exact} *"
 
     def _known(self, words: Collection[str]) -> Iterator[str]:
         """Return those of the words that occur in texts."""
@@ -170,9 +245,30 @@ class FtsIndex:
         statement = f"SELECT word FROM vocabulary WHERE word IN ({marks})"  # noqa: S608 - only marks
         return (word for (word,) in self._reader.execute(statement, tuple(words)))
 
-    def _count(self, expression: str) -> int:
-        ((count,),) = self._reader.execute(_COUNT, (expression, _MAX_RANKED + 1))
-        return int(count)
+    def _count(self, expression: str) -> tuple[int, int]:
+        """Return the number of tools, at most `_MAX_RANKED + 1`, and the row of the last one."""
+        count, row = self._reader.execute(_COUNT, (expression, _MAX_RANKED + 1)).fetchone()
+        return int(count), int(row)
+
+
+class _Word(msgspec.Struct, frozen=True):
+    """The expression for a word of a query, and the number of tools with the word.
+
+    A number above `_MAX_RANKED` is an estimate.
+    """
+
+    expression: str
+    count: float
+
+
+def _scaled(scores: Mapping[int, float], least: float) -> dict[int, float]:
+    """Return scores between a number and the next larger integer."""
+    best = max(scores.values(), default=0.0) or 1.0
+    return {tool: least + score / best for tool, score in scores.items()}
+
+
+def _any(words: Sequence[_Word]) -> str:
+    return " OR ".join(word.expression for word in words)
 
 
 @contextmanager

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from nexus_tools.errors import WrongStateError
-from nexus_tools.index.search.intent_model import IntentModel
+from nexus_tools.index.search.intent_model import DIMENSIONS_UNIT, IntentModel
 from nexus_tools.index.search.text_index import MAX_RESULTS, Match
 
 _Bits = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
 _Tools = np.ndarray[tuple[int], np.dtype[np.int64]]
+_Counts = np.ndarray[tuple[int], np.dtype[np.uint16]]
+_Positions = np.ndarray[tuple[int], np.dtype[np.intp]]
 _Values = np.ndarray[tuple[int, int], np.dtype[np.int8]]
 
 ReadVectors = Callable[[Sequence[int]], Mapping[int, bytes]]
@@ -27,6 +29,7 @@ ReadVectors = Callable[[Sequence[int]], Mapping[int, bytes]]
 _MAX_BY_BITS = 5_000
 _MAX_COMPARED = 500
 _VECTORS_AT_ONCE = 10_000
+_BITS_AT_ONCE = 16_384
 # For each byte, the signs of its eight bits.
 _SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * np.float32(2) - 1
 
@@ -38,9 +41,14 @@ class IntentIndex:
         """Create an empty index, which `update` fills."""
         self.model = model
         self._read_vectors = read_vectors
-        bits: _Bits = np.empty((model.dimensions // 64, 0), np.uint64)
+        bits: _Bits = np.empty((model.dimensions // DIMENSIONS_UNIT, 0), np.uint64)
         # One value, so that a search never sees half of an update.
         self._content: tuple[_Tools, _Bits] = np.empty(0, np.int64), bits
+
+    @property
+    def min_similarity(self) -> float:
+        """The minimum similarity at which a tool without a common word fits a query."""
+        return self.model.min_similarity
 
     def update(self, vectors: Mapping[int, bytes | None]) -> None:
         """Add or replace the vectors of tools. None removes a tool.
@@ -79,8 +87,7 @@ class IntentIndex:
     def _preselect(self, vector: _Values) -> list[int]:
         """Return the tools whose bits are most similar to the vector of a query."""
         tools, bits = self._content
-        different = np.bitwise_count(bits ^ _signs(vector)).sum(axis=0, dtype=np.uint16)
-        closest = _smallest(different, _MAX_BY_BITS)
+        closest = _smallest_counts(_different_bits(bits, _signs(vector)), _MAX_BY_BITS)
         octets = np.ascontiguousarray(bits[:, closest].T).view(np.uint8)
         # The sum of the values, each with the sign of the tool's bit: one look-up for eight values.
         sums = vector.reshape(-1, 8).astype(np.float32) @ _SIGNS.T
@@ -100,7 +107,33 @@ class IntentIndex:
         return np.frombuffer(joined, np.int8).reshape(len(vectors), dimensions)
 
 
-def _smallest(values: "np.ndarray[tuple[int], np.dtype[Any]]", count: int) -> _Tools:
+def _different_bits(bits: _Bits, signs: _Bits) -> _Counts:
+    """Return the number of bits of each tool that differ from those of a query.
+
+    Parts of the bits stay in the cache of the processor, which halves the time of a large index.
+    """
+    different: _Counts = np.zeros(bits.shape[1], np.uint16)
+    for start in range(0, len(different), _BITS_AT_ONCE):
+        part = slice(start, start + _BITS_AT_ONCE)
+        for row, sign in zip(bits, signs, strict=True):
+            different[part] += np.bitwise_count(row[part] ^ sign)
+    return different
+
+
+def _smallest_counts(counts: _Counts, count: int) -> _Positions:
+    """Return the positions of the smallest counts, in any order.
+
+    A histogram finds the largest of them faster than a partition of all counts.
+    """
+    if len(counts) <= count:
+        return np.arange(len(counts))
+    largest = int(np.searchsorted(np.cumsum(np.bincount(counts)), count))
+    smaller = np.flatnonzero(counts < largest)
+    equal = np.flatnonzero(counts == largest)
+    return np.concatenate([smaller, equal[: count - len(smaller)]])
+
+
+def _smallest(values: "np.ndarray[tuple[int], np.dtype[Any]]", count: int) -> _Positions:
     """Return the positions of the smallest values, in any order."""
     if len(values) <= count:
         return np.arange(len(values))

@@ -18,23 +18,17 @@ price or call it.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Protocol
 
 import msgspec
 
 from nexus_tools.index.search.text_index import EXACT_SCORE, Match, TextIndex
 from nexus_tools.index.search.word_matches import WordMatch, describe_matches, match_words
-from nexus_tools.index.search.words import query_words, split_fqn
+from nexus_tools.index.search.words import query_words
 from nexus_tools.index.tool_text import ToolText
 
 MAX_CANDIDATES = 200
-SIMILAR = 0.3
-"""The minimum similarity at which a tool fits a query whose words it does not contain.
-
-Measured with 200 sentences in seven languages (`scripts/bench index`) for the default model. With
-this value, `fits` is False for about 40 % of the sentences that no tool serves, and wrongly for
-about 25 % of the others. Another value only exchanges one error for the other.
-"""
 
 _MAX_READ = 400
 _MAX_PER_DOMAIN = 20
@@ -86,6 +80,11 @@ class SearchPage(msgspec.Struct, frozen=True):
 class SimilarTools(Protocol):
     """The search by intent, `IntentIndex`."""
 
+    @property
+    def min_similarity(self) -> float:
+        """The minimum similarity at which a tool fits a query whose words it does not contain."""
+        ...
+
     def search(self, query: str, limit: int) -> list[Match]:
         """Return tools with a similar meaning, the best first, with their cosine similarity."""
         ...
@@ -126,7 +125,12 @@ class ToolSearch:
         texts = self._read_texts(list({match.tool: None for match in (*text, *intent)}))
         text = [match for match in text if match.tool in texts]
         intent = [match for match in intent if match.tool in texts]
-        coverage = _coverage(query, text, texts)
+
+        @cache
+        def matches(tool: int) -> Sequence[WordMatch]:
+            return match_words(query, texts[tool])
+
+        coverage = _coverage(query, [matches(match.tool) for match in text[:_MAX_SAMPLED]])
         candidates = _candidates(text, intent, texts, text_weight=coverage if intent else 1.0)
         exact = [candidate for candidate in candidates if candidate.is_exact]
         is_fqn = "." in query
@@ -134,13 +138,17 @@ class ToolSearch:
         others = [candidate for candidate in candidates if not (is_fqn and candidate.is_exact)]
         ordered = [*order(first), *order(others)]
         page = ordered[max(0, offset) :][: max(0, limit)]
-        is_similar = bool(intent) and intent[0].score >= SIMILAR
-        is_known = bool(exact) or is_similar or coverage >= _MIN_COVERAGE
+        is_known = bool(exact) or self._is_similar(intent) or coverage >= _MIN_COVERAGE
         return SearchPage(
-            [_ranked(query, candidate, texts[candidate.tool]) for candidate in page],
+            [_ranked(candidate, matches(candidate.tool)) for candidate in page],
             len(ordered),
             bool(ordered) and (self._intent is None or is_known),
         )
+
+    def _is_similar(self, matches: Sequence[Match]) -> bool:
+        if self._intent is None or not matches:
+            return False
+        return matches[0].score >= self._intent.min_similarity
 
 
 def _candidates(
@@ -180,11 +188,9 @@ def _fuse(
     return scores
 
 
-def _coverage(query: str, text: Sequence[Match], texts: Mapping[int, ToolText]) -> float:
+def _coverage(query: str, matches: Sequence[Sequence[WordMatch]]) -> float:
     """Return the largest share of the query's words that one of the best tools contains."""
-    words = query_words(query)
-    sampled = [match_words(query, texts[match.tool]) for match in text[:_MAX_SAMPLED]]
-    return max((len(matches) / len(words) for matches in sampled), default=0.0)
+    return max(map(len, matches), default=0) / (len(query_words(query)) or 1)
 
 
 def _spread(
@@ -195,15 +201,14 @@ def _spread(
     first: list[int] = []
     surplus: list[int] = []
     for tool in tools:
-        domain = split_fqn(texts[tool].fqn)[1].rpartition(".")[0]
+        domain = texts[tool].fqn.partition("@")[0].rpartition(".")[0]
         counts[domain] += 1
         is_surplus = counts[domain] > _MAX_PER_DOMAIN and tool not in exact
         (surplus if is_surplus else first).append(tool)
     return first, surplus
 
 
-def _ranked(query: str, candidate: Candidate, text: ToolText) -> RankedTool:
-    matches = match_words(query, text)
+def _ranked(candidate: Candidate, matches: Sequence[WordMatch]) -> RankedTool:
     reason = _reason(candidate, matches)
     return RankedTool(candidate.tool, candidate.fqn, candidate.relevance, reason)
 

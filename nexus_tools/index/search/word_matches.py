@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -21,6 +22,7 @@ _MAX_WORDS = 300
 """The number of words of a column in which other forms and similar words are found."""
 _MAX_LENGTH_DIFFERENCE = 2
 _MAX_SHOWN = 5
+_CACHED_TEXTS = 500
 
 Kind = Literal["same", "form", "start", "similar"]
 
@@ -57,10 +59,16 @@ def match_words(query: str, text: ToolText) -> list[WordMatch]:
 
     The duration is bounded. In a long text, only the first words have other forms.
     """
-    matcher = _Matcher([column.split() for column in text_columns(text)])
+    matcher = _Matcher(_words(text))
     words = query_words(query)
     matches = [matcher.match(word, is_last=word == words[-1]) for word in words]
     return [match for match in matches if match is not None]
+
+
+@lru_cache(_CACHED_TEXTS)
+def _words(text: ToolText) -> Sequence[Sequence[str]]:
+    """Return the words of a tool by column. The same tools match the queries of many users."""
+    return [column.split() for column in text_columns(text)]
 
 
 def describe_matches(matches: Sequence[WordMatch]) -> str:
@@ -75,36 +83,44 @@ class _Matcher:
 
     def __init__(self, columns: Sequence[Sequence[str]]) -> None:
         self._columns = columns
+        self._first_words = [column[:_MAX_WORDS] for column in columns]
         self._comparisons = _MAX_SIMILAR
 
     def match(self, word: str, *, is_last: bool) -> WordMatch | None:
         for kind in ("same", "form", "start", "similar"):
             if kind == "start" and not is_last:
                 continue
-            for column, others in zip(_COLUMNS, self._columns, strict=True):
+            columns = self._columns if kind == "same" else self._first_words
+            for column, others in zip(_COLUMNS, columns, strict=True):
                 found = self._first(word, others, kind)
                 if found is not None:
                     return WordMatch(word, found, column, kind)
         return None
 
     def _first(self, word: str, others: Sequence[str], kind: Kind) -> str | None:
-        if kind == "same":
-            return word if word in others else None
-        first = others[:_MAX_WORDS]
+        # The first conditions are quick, and false for most pairs of words.
         match kind:
+            case "same":
+                return word if word in others else None
             case "form":
-                start = word[: _MIN_STEM - 1]  # quick, for most pairs of words
+                start = word[: _MIN_STEM - 1]
                 matching = (
-                    other for other in first if other.startswith(start) and _is_form(word, other)
+                    other for other in others if other.startswith(start) and _is_form(word, other)
                 )
             case "start":
-                matching = (other for other in first if other.startswith(word))
+                matching = (other for other in others if other.startswith(word))
             case "similar":
-                matching = (other for other in first if self._is_similar(word, other))
+                letter, ending = word[0], word[-2:]
+                matching = (
+                    other
+                    for other in others
+                    if (other[0] == letter or other[-2:] == ending)
+                    and self._is_similar(word, other)
+                )
         return next(matching, None)
 
     def _is_similar(self, word: str, other: str) -> bool:
-        if not self._comparisons or not _may_be_similar(word, other):
+        if not self._comparisons or not _has_similar_length(word, other):
             return False
         self._comparisons -= 1
         matcher = SequenceMatcher(None, other, word, autojunk=False)
@@ -120,10 +136,8 @@ def _is_form(word: str, other: str) -> bool:
     return stem >= _MIN_STEM - 1 and is_short and word[:stem] == other[:stem]
 
 
-def _may_be_similar(word: str, other: str) -> bool:
-    """Return whether a quick look does not rule out that the words are similar."""
-    if word[0] != other[0] and word[-2:] != other[-2:]:
-        return False
+def _has_similar_length(word: str, other: str) -> bool:
+    """Return whether the lengths of the words do not rule out that they are similar."""
     shorter, longer = sorted((len(word), len(other)))
     has_length = shorter >= _MIN_STEM and longer <= _MAX_SIMILAR_LENGTH
     return has_length and longer - shorter <= _MAX_LENGTH_DIFFERENCE

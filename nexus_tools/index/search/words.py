@@ -17,7 +17,8 @@ _MAX_WORD_LENGTH = 64
 _MAX_KEY = 200  # the maximum length of an FQN
 
 _WORD = re.compile(r"[^\W_]+")
-# `readFile`, `HTTPServer`
+# A word ends at a change of case: `readFile`, `HTTPServer`.
+_ASCII_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]*[a-z0-9]+|[A-Z]+")
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Chinese and Japanese put no spaces between words, so each character is a word.
 _IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -38,9 +39,11 @@ def split_words(text: str) -> list[str]:
     Words end at spaces, punctuation, `_` and changes of case such as in `readFile`. The function
     reads at most `MAX_CHARACTERS` characters, and truncates words to 64 characters.
     """
-    spaced = _CAMEL_CASE.sub(" ", text[:MAX_CHARACTERS])
-    if not spaced.isascii():
-        spaced = _IDEOGRAPH.sub(r" \g<0> ", _without_accents(spaced))
+    text = text[:MAX_CHARACTERS]
+    if text.isascii():
+        return [word[:_MAX_WORD_LENGTH].lower() for word in _ASCII_WORD.findall(text)]
+    spaced = _CAMEL_CASE.sub(" ", text)
+    spaced = _IDEOGRAPH.sub(r" \g<0> ", _without_accents(spaced))
     return [word[:_MAX_WORD_LENGTH] for word in _WORD.findall(spaced.lower())]
 
 

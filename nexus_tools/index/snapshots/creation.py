@@ -46,7 +46,7 @@ def create_snapshot(path: Path, identity: IndexIdentity, folder: Path) -> Snapsh
     try:
         complete_since, checkpoint = _copy_rows(path, identity, plain)
         digest = _compress(plain, packed)
-        file = f"{path.stem}-{checkpoint}-{digest[:8]}.sqlite.gz"
+        file = f"index-{path.stem}-{checkpoint}-{digest[:8]}.sqlite.gz"
         manifest = SnapshotManifest(
             format=SNAPSHOT_FORMAT,
             index_format=FORMAT,

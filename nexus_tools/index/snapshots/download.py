@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from nexus_tools.errors import UnreachableError, UsageError
+from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
 from nexus_tools.index.snapshots.creation import CHUNK_BYTES
 from nexus_tools.index.snapshots.manifest import (
     MANIFEST_FILE,
@@ -52,12 +52,21 @@ async def download_manifest(url: str) -> tuple[str, SnapshotManifest]:
 
     Raises:
         UsageError: `url_invalid`.
+        NotFoundError: `snapshot_missing` if the server does not have the manifest.
         UnreachableError: `snapshot_unreachable`.
         ValidationError: `snapshot_invalid`.
     """
     url = manifest_url(url)
     data = bytearray()
     async with _response(url, {}) as response:
+        if response.status_code == HTTPStatus.NOT_FOUND:
+            raise NotFoundError(
+                "snapshot_missing",
+                f"the server does not offer a snapshot: {url} does not exist",
+                hint="Check the URL. The publisher offers a snapshot with"
+                " `nexus-tools index serve --snapshot FOLDER`.",
+            )
+        _check_status(response)
         async for chunk in response.aiter_raw():
             data += chunk
             if len(data) > MAX_MANIFEST_BYTES:
@@ -79,6 +88,7 @@ async def download_file(url: str, manifest: SnapshotManifest, path: Path, report
     if size < manifest.file_bytes:
         headers = {"Range": f"bytes={size}-"} if size else {}
         async with _response(url, headers) as response:
+            _check_status(response)
             is_rest = response.status_code == HTTPStatus.PARTIAL_CONTENT
             with path.open("ab" if is_rest else "wb") as file:
                 size = file.tell()
@@ -129,16 +139,20 @@ async def _response(url: str, headers: dict[str, str]) -> AsyncIterator[httpx.Re
             httpx.AsyncClient(timeout=_TIMEOUT_S, follow_redirects=True) as http,
             http.stream("GET", url, headers=_HEADERS | headers) as response,
         ):
-            if response.status_code not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
-                raise _unreachable(url, f"the status is {response.status_code}")
             yield response
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         raise _unreachable(url, str(error) or type(error).__name__) from error
+
+
+def _check_status(response: httpx.Response) -> None:
+    if response.status_code not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
+        raise _unreachable(str(response.url), f"the status is {response.status_code}")
 
 
 def _unreachable(url: str, problem: str) -> UnreachableError:
     return UnreachableError(
         "snapshot_unreachable",
         f"cannot download {url}: {problem}",
-        hint="Check the URL, then run the command again. The download continues where it stopped.",
+        hint="Check the URL, then run the command again. A download that has started continues"
+        " where it stopped.",
     )

@@ -61,6 +61,7 @@ async def install_snapshot(
 
     Raises:
         UsageError: `url_invalid`.
+        NotFoundError: `snapshot_missing`.
         UnreachableError: `snapshot_unreachable`.
         ValidationError: `index_format_unsupported`, `index_identity_mismatch`,
             `snapshot_too_large`, `snapshot_invalid` or `snapshot_mismatch`.
@@ -116,10 +117,13 @@ def _check_newer(index: WritableIndex, manifest: SnapshotManifest) -> None:
         "SELECT complete_since, checkpoint FROM identity, cursor"
     ).fetchone()
     if checkpoint >= manifest.checkpoint and since <= manifest.complete_since:
+        position = f"the local index is already at checkpoint {checkpoint}"
+        is_same = checkpoint == manifest.checkpoint
         raise WrongStateError(
             "index_newer",
-            f"the local index is at checkpoint {checkpoint}, but the snapshot is at"
-            f" {manifest.checkpoint}",
+            f"{position} of the snapshot"
+            if is_same
+            else f"{position}, but the snapshot is at {manifest.checkpoint}",
             hint="Run `nexus-tools index run` to continue with the local index.",
         )
 

@@ -24,8 +24,8 @@ class SnapshotManifest(Struct, frozen=True):
 
     `file` is the name of the compressed file in the folder of the manifest, with its size in
     `file_bytes` and its digest. The uncompressed file has `index_bytes`. The snapshot contains all
-    events from the checkpoint `complete_since` to `checkpoint`. `workflows` is as in
-    `IndexIdentity`.
+    events from the checkpoint `complete_since` to `checkpoint`. `workflows` is the
+    package of workflows, or null.
     """
 
     format: int

@@ -31,6 +31,10 @@ def test_fetched_index_equals_the_published_one(author, stranger, published):
     assert (fetched["events"], fetched["unverified"]) == (expected["events"], 0)
     shown = stranger.json("index", "status")
     assert (shown["tools"], shown["pending_definitions"]) == (expected["tools"], expected["tools"])
+    again = stranger.run("index", "fetch", url, "--json")
+    assert (again.code, again.error["code"]) == (4, "index_newer")
+    same = f"the local index is already at checkpoint {expected['checkpoint']} of the snapshot"
+    assert again.error["message"] == same
     stranger.json("index", "run", "--once")
     shown = stranger.json("index", "status")
     assert (shown["pending_definitions"], shown["search"]) == (0, expected["search"])
@@ -44,7 +48,16 @@ def test_fetch_names_the_next_step(stranger, published):
     assert "`nexus-tools index run`" in result.stderr
 
 
-def test_refused_snapshot_leaves_the_index(stranger, published):
+def test_fetch_says_that_a_server_has_no_snapshot(stranger, published):
+    folder, url = published
+    shutil.rmtree(folder)
+    result = stranger.run("index", "fetch", url, "--json")
+    assert (result.code, result.error["code"]) == (3, "snapshot_missing")
+    assert "index serve --snapshot FOLDER" in result.error["hint"]
+    assert "continues" not in result.error["hint"]
+
+
+def test_refused_first_snapshot_leaves_no_index(stranger, published):
     folder, url = published
     path = folder / "snapshot.json"
     original = path.read_text()
@@ -57,10 +70,23 @@ def test_refused_snapshot_leaves_the_index(stranger, published):
     assert (
         stranger.fails("index", "fetch", url, "--max-size", "0.000001")[1] == "snapshot_too_large"
     )
-    shutil.rmtree(folder)
-    assert stranger.fails("index", "fetch", url)[1] == "snapshot_unreachable"
     assert stranger.fails("index", "fetch", "here")[1] == "url_invalid"
-    assert stranger.json("index", "status")["events"] == 0
+    assert stranger.fails("index", "status") == (3, "index_missing")
+    assert stranger.fails("index", "serve", "--port", "0") == (3, "index_missing")
+    path.write_text(original)
+    stranger.json("index", "fetch", url)
+    assert stranger.json("index", "status")["events"] > 0
+
+
+def test_refused_snapshot_leaves_the_existing_index(stranger, published):
+    folder, url = published
+    stranger.json("index", "run", "--once")
+    before = stranger.json("index", "status")
+    path = folder / "snapshot.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"chain_id": "other"}))
+    assert stranger.fails("index", "fetch", url) == (7, "index_identity_mismatch")
+    after = stranger.json("index", "status")
+    assert (after["events"], after["checkpoint"]) == (before["events"], before["checkpoint"])
 
 
 def test_fetch_needs_the_lock_of_the_writer(stranger, published):

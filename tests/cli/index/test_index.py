@@ -45,7 +45,7 @@ def test_run_once_builds_an_index_that_status_shows(author, register):
     built = author.json("index", "run", "--once")
     shown = author.json("index", "status")
     assert built["tools"] == shown["tools"] == 1
-    assert shown["checkpoint"] == shown["chain_checkpoint"]
+    assert built["checkpoint"] == shown["checkpoint"] <= shown["chain_checkpoint"]
     assert shown["pending_definitions"] == 0
     assert shown["search"] == {
         "engine": "tantivy",
@@ -53,6 +53,7 @@ def test_run_once_builds_an_index_that_status_shows(author, register):
         "pending_changes": 0,
         "vectors": 0,
         "vector_model": None,
+        "pending_vectors": 0,
     }
     text = author.run("index", "status").stdout
     assert "complete since checkpoint" in text
@@ -68,9 +69,9 @@ def test_rebuild_gives_the_same_index(author, register):
     first = author.json("index", "run", "--once")
     second = author.json("index", "rebuild")
     assert second.pop("generation") != first.pop("generation")
-    assert {key: second[key] for key in ("tools", "events", "checkpoint")} == {
-        key: first[key] for key in ("tools", "events", "checkpoint")
-    }
+    assert [second[key] for key in ("tools", "events")] == [
+        first[key] for key in ("tools", "events")
+    ]
 
 
 def test_damaged_index_is_replaced_with_a_warning(author, register):

@@ -1,10 +1,10 @@
-"""The messages of `index run` about its position."""
+"""The messages of `index run` about its position and about vectors."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from nexus_tools.cli.index.opening import ProgressNotes
+from nexus_tools.cli.index.opening import ProgressNotes, VectorNotes
 from nexus_tools.sui.client import Cursor
 
 
@@ -50,4 +50,15 @@ def test_following_is_reported_once_a_minute_without_a_share(clock, notes):
     assert clock.messages == [
         "following, at checkpoint 2 060",
         "following, at checkpoint 2 120",
+    ]
+
+
+def test_computed_vectors_are_reported_every_five_seconds(clock):
+    notes = VectorNotes(SimpleNamespace(output=clock), 2_000, clock)
+    for now_s, missing in ((4, 1_900), (5, 1_500), (9, 1_000), (10, 1)):
+        clock.now_s = now_s
+        notes(missing)
+    assert clock.messages == [
+        "computed the vectors of 500 of 2 000 tools (25 %)",
+        "computed the vectors of 1 999 of 2 000 tools (99 %)",
     ]

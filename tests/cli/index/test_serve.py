@@ -2,10 +2,14 @@
 
 import json
 import signal
+from pathlib import Path
 
 import httpx
 import pytest
 
+from nexus_tools.index import IndexIdentity, open_writer
+from nexus_tools.index.index_file import delete_file
+from nexus_tools.sui.types.address import Address
 from tests.cli.conftest import make_definition
 
 
@@ -52,6 +56,17 @@ def test_serve_without_index_names_the_next_step(author):
     result = author.run("index", "serve", "--json")
     assert (result.code, result.error["code"]) == (3, "index_missing")
     assert "nexus-tools index run" in result.error["hint"]
+
+
+def test_serve_warns_about_an_empty_index(author, serve):
+    author.json("index", "run", "--once")
+    status = author.json("index", "status")
+    path = Path(status["path"])
+    delete_file(path)
+    identity = IndexIdentity(status["chain_id"], Address.parse(status["package"]))
+    open_writer(path, identity).close()
+    _, url = serve(word="the index is empty")
+    assert fqns(url) == []
 
 
 def test_serve_shows_the_index_of_another_process(author, register, serve):

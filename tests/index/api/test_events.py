@@ -78,12 +78,20 @@ def kinds(events):
 
 async def test_stream_starts_at_the_beginning_with_zero(client):
     async with following(client, "0") as stream:
-        events = await stream.events(3)
-    assert kinds(events) == ["tool_registered", "leader_registered", "invocation_closed"]
-    tool, leader, closing = (event for event, _ in events)
+        events = await stream.events(4)
+    assert kinds(events) == [
+        "tool_registered",
+        "leader_registered",
+        "invocation_requested",
+        "invocation_closed",
+    ]
+    tool, leader, request, closing = (event for event, _ in events)
     assert tool["fqn"] == "xyz.domain1.tool1@1"
     assert leader["leader"] == str(object_id("leader", 1))
-    assert closing["fqn"] == "xyz.domain1.tool1@1"
+    assert request["fqn"] == closing["fqn"] == "xyz.domain1.tool1@1"
+    assert request["leaders"] == [str(object_id("leader", 1))]
+    assert request["expires_at_ms"] == request["requested_at_ms"] + 20_000
+    assert request["invocation"] == closing["invocation"]
     assert closing["invocation"] == str(object_id("invocation", 1))
     assert (closing["outcome"], closing["latency_ms"]) == ("settled", 300)
 
@@ -101,21 +109,23 @@ async def test_events_arrive_in_order_without_gaps(client, synthetic):
         await stream.block()
         for number in range(2, 40):
             synthetic.write(*synthetic.events.invocation(number))
-        events = await stream.events(38)
-    assert [event["invocation"] for event, _ in events] == [
-        str(object_id("invocation", number)) for number in range(2, 40)
+        events = await stream.events(2 * 38)
+    assert [(event["invocation"], event["type"]) for event, _ in events] == [
+        (str(object_id("invocation", number)), kind)
+        for number in range(2, 40)
+        for kind in ("invocation_requested", "invocation_closed")
     ]
 
 
 async def test_client_resumes_after_its_last_event(client, synthetic):
     async with following(client, "0") as stream:
-        events = await stream.events(3)
+        events = await stream.events(4)
     synthetic.write(synthetic.events.tool(2))
-    for position in range(3):
+    for position in range(4):
         last_id = events[position][1]
         for options in ({"last_event_id": last_id, "since": "0"}, {"since": last_id}):
             async with following(client, **options) as stream:
-                rest = await stream.events(3 - position)
+                rest = await stream.events(4 - position)
             assert rest[:-1] == events[position + 1 :]
             assert rest[-1][0]["tool"] == str(object_id("tool", 2))
 
@@ -126,13 +136,13 @@ async def test_many_events_are_read_in_batches(synthetic, serve):
     synthetic.write(*items)
     client = await serve(synthetic.index, limits=FAST)
     async with following(client, "0") as stream:
-        events = await stream.events(count)
-    assert len({event_id for _, event_id in events}) == count
+        events = await stream.events(2 * count)
+    assert len({event_id for _, event_id in events}) == 2 * count
 
 
 async def test_rollback_is_reported_to_a_connected_client(client, synthetic):
     async with following(client, "0") as stream:
-        await stream.events(3)
+        await stream.events(4)
         synthetic.roll_back(2)
         event, event_id = await stream.event()
         assert event["type"] == "rolled_back"
@@ -154,10 +164,10 @@ async def test_client_without_events_resumes_without_a_gap(client, synthetic):
 
 async def test_rollback_is_reported_to_a_client_that_resumes(client, synthetic):
     async with following(client, "0") as stream:
-        events = await stream.events(3)
+        events = await stream.events(4)
     synthetic.roll_back(2)
     for _ in range(2):  # first fewer rows than before, then other rows with the same numbers
-        async with following(client, events[2][1]) as stream:
+        async with following(client, events[3][1]) as stream:
             event, _ = await stream.event()
             assert event["type"] == "rolled_back"
         synthetic.write(*synthetic.events.invocation(8))
@@ -246,7 +256,7 @@ async def test_stream_is_described(client):
 def test_rows_that_replace_others_between_two_reads_are_reported(synthetic, feed):
     synthetic.write(synthetic.events.tool(1), *synthetic.events.invocation(1))
     position = feed.position("0")
-    assert len(feed.read(position)) == 2
+    assert len(feed.read(position)) == 3
     synthetic.roll_back(1)
     synthetic.write(*synthetic.events.invocation(2), *synthetic.events.invocation(3))
     [(_, event)] = feed.read(position)

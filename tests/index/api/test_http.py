@@ -169,6 +169,33 @@ async def test_invalid_parameters_are_problems(client, query):
 
 
 @pytest.mark.parametrize(
+    ("path", "detail"),
+    [
+        ("/api/tools?limit=x", "limit: expected an integer from 1 to 100, got 'x'"),
+        (
+            "/api/leaders?sort=relevance",
+            "sort: expected one of newest, reputation, got 'relevance'",
+        ),
+        ("/api/tools?q=" + "a" * 201, f"q: expected at most 200 characters, got '{'a' * 80}'"),
+        (
+            "/api/invocations?outcome=missed",
+            "outcome: expected one of open, closed, settled, failed, expired, got 'missed'",
+        ),
+        ("/v0.1/servers?cursor=x", "cursor: expected no value, got 'x'"),
+        ("/api/stats?day=1", "the parameter 'day' does not exist: expected days"),
+        ("/api/status?a=1", "the parameter 'a' does not exist: expected no parameters"),
+        (
+            "/api/leaders?sort=Object contains unknown field `x`",
+            "sort: expected one of newest, reputation, got 'Object contains unknown field `x`'",
+        ),
+    ],
+)
+async def test_problem_states_the_expected_value(client, path, detail):
+    problem = (await client.get(path)).json()
+    assert (problem["code"], problem["detail"]) == ("parameter_invalid", detail)
+
+
+@pytest.mark.parametrize(
     "query",
     [
         '"',

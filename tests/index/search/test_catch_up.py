@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.index.search import CatchUp, VectorUpdate
+from nexus_tools.index.search import CatchUp
 from nexus_tools.index.search.catch_up import BATCH_SIZE
 from nexus_tools.index.tool_text import ToolText
 from tests.index.search.conftest import tool_text
@@ -102,23 +102,3 @@ def test_catch_up_continues_after_a_restart(open_index, table, clock):
     assert CatchUp(table.read, reopened, clock_s=clock).run() == 1
     assert found(reopened, "convert") == [1]
     assert found(reopened, "rotate") == [2]
-
-
-def test_batch_is_read_again_if_its_vectors_cannot_be_stored(index, table, clock):
-    stored = {}
-    failures = [OSError("the disk is full")]
-
-    def store(vectors):
-        if failures:
-            raise failures.pop()
-        stored.update(vectors)
-
-    table.put(tool_text(1, "xyz.aa.convert@1"), tool_text(2, "xyz.aa.rotate@1", listed=False))
-    update = VectorUpdate(lambda text: text.fqn.encode(), store)
-    catch_up = CatchUp(table.read, index, on_update=update, clock_s=clock)
-    with pytest.raises(OSError, match="disk"):
-        catch_up.run()
-    assert index.latest_change == 0
-    assert catch_up.run() == 2
-    assert stored == {1: b"xyz.aa.convert@1", 2: None}
-    assert index.latest_change == 2

@@ -103,9 +103,9 @@ def test_search_is_limited_and_reads_a_bounded_number_of_vectors(store, model):
     assert store.found("umbrella", 0) == store.found("umbrella", -1) == []
 
 
-def test_encode_tool_uses_the_name_the_description_and_the_ports(model):
+def test_text_of_a_tool_has_the_words_of_the_name_the_description_and_the_ports(model):
     text = tool_text(1, "xyz.image.umbrella@1", "Rain, rain, the rain.", "photo")
-    assert model.encode_tool(text) == model.encode("umbrella rain photo")
+    assert model.tool_text(text) == "umbrella rain photo"
 
 
 def test_vectors_of_another_model_are_refused(store):
@@ -120,6 +120,12 @@ def test_digest_differs_between_models(tmp_path, model):
     other = load_intent_model(write_model(tmp_path / "other", {"embeddings": matrix(seed=2)}))
     assert same.encode("rain") == model.encode("rain") != other.encode("rain")
     assert other.digest != model.digest
+
+
+def test_published_word_vectors_with_a_configuration_are_accepted(tmp_path, model):
+    folder = write_model(tmp_path / "model2vec", {"embeddings": matrix()})
+    (folder / "config.json").write_text('{"model_type": "model2vec"}')
+    assert load_intent_model(folder).encode("rain") == model.encode("rain")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +173,7 @@ def test_missing_model_folder_is_refused(tmp_path):
 
 
 def test_default_model_is_refused_with_a_hint_if_not_installed(monkeypatch):
-    monkeypatch.setattr("nexus_tools.index.search.intent_model.find_spec", lambda _: None)
+    monkeypatch.setattr("nexus_tools.index.search.word_vectors.find_spec", lambda _: None)
     with pytest.raises(UsageError, match="wordllama") as caught:
         load_intent_model()
     assert caught.value.code == "extra_not_installed"

@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.index.search import ToolSearch
-from nexus_tools.index.search.ranking import MAX_CANDIDATES, SIMILAR
+from nexus_tools.index.search.ranking import MAX_CANDIDATES
 from nexus_tools.index.search.text_index import Match
 from tests.index.search.conftest import tool_text
 
@@ -13,8 +13,13 @@ WEATHER = tool_text(3, "xyz.meteo.forecast@1", "Humidity of a city.")
 TEXTS = {text.tool: text for text in (CURRENCY, IMAGE, WEATHER)}
 
 
+SIMILAR = 0.4
+
+
 class Similarities:
     """An intent search with known similarities."""
+
+    min_similarity = SIMILAR
 
     def __init__(self, similarities: dict[int, float]) -> None:
         self._similarities = similarities

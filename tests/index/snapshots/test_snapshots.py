@@ -12,7 +12,7 @@ from nexus_tools.index.api import IndexApi, IndexSource, serve_api
 from nexus_tools.index.snapshots import create_snapshot, download_manifest, verification
 from nexus_tools.registry import Registration
 from nexus_tools.sui.client import Cursor, UnsupportedByNodeError
-from tests.index.conftest import comparable_rows
+from tests.index.conftest import read_rows
 
 pytestmark = pytest.mark.anyio
 
@@ -25,13 +25,13 @@ async def test_installed_snapshot_equals_the_index_of_its_publisher(
     index = new_index("local.sqlite")
     installed = await install(index)
     assert installed.verification.unverified == 0
-    expected, rows = comparable_rows(original), comparable_rows(index)
+    expected, rows = read_rows(original), read_rows(index)
     assert (
         installed.rows == original.connection.execute("SELECT last_seq FROM cursor").fetchone()[0]
     )
     assert [table for table in EVENT_TABLES if rows[table] != expected[table]] == []
     await pipeline(index).catch_up()  # reads the definitions
-    assert comparable_rows(index) == expected
+    assert read_rows(index) == expected
 
 
 async def test_index_continues_after_the_checkpoint_of_the_snapshot(
@@ -44,7 +44,7 @@ async def test_index_continues_after_the_checkpoint_of_the_snapshot(
     assert writer.cursor.position == Cursor.after_checkpoint(publisher.manifest.checkpoint).position
     await pipeline(index).catch_up()
     await pipeline(original).catch_up()
-    assert comparable_rows(index) == comparable_rows(original)
+    assert read_rows(index) == read_rows(original)
 
 
 async def test_rollback_after_the_installation_is_noticed(
@@ -63,7 +63,7 @@ async def test_rollback_after_the_installation_is_noticed(
     await pipeline(index).catch_up()
     fresh = new_index("fresh.sqlite")
     await pipeline(fresh).catch_up()
-    assert comparable_rows(index) == comparable_rows(fresh)
+    assert read_rows(index) == read_rows(fresh)
 
 
 async def test_snapshot_contains_whole_checkpoints_of_an_index_that_is_written(
@@ -216,7 +216,7 @@ async def test_derived_tables_of_the_publisher_are_ignored(publisher, install, n
     )
     index = new_index("local.sqlite")
     await install(index)
-    assert {row["description"] for row in comparable_rows(index)["tools"]} == {"Adds two integers."}
+    assert {row["description"] for row in read_rows(index)["tools"]} == {"Adds two integers."}
     with Index(index.path, index.identity) as reader:
         assert reader.status().pending_definitions == reader.status().tools
 
@@ -330,6 +330,8 @@ async def test_damaged_part_of_a_download_is_downloaded_again(
 
 async def test_stopped_publisher_is_reported(publisher, refused):
     publisher.url = publisher.url.replace("/published", "/none")
+    assert await refused() == "snapshot_missing"
+    publisher.url = "http://127.0.0.1:1/published"
     assert await refused() == "snapshot_unreachable"
     publisher.url = "ftp://example.com"
     assert await refused() == "url_invalid"
@@ -353,7 +355,7 @@ async def test_node_that_pruned_events_needs_permission(
     installed = await install(index, allows_unverified=True)
     assert installed.verification.unverified > 1
     assert f"before checkpoint {oldest}" in installed.verification.problem
-    assert comparable_rows(index)["requests"] == comparable_rows(original)["requests"]
+    assert read_rows(index)["requests"] == read_rows(original)["requests"]
 
 
 async def test_permission_does_not_allow_a_lie_that_the_node_shows(publisher, refused, monkeypatch):
@@ -390,8 +392,8 @@ async def test_node_that_returns_few_events_needs_permission(
 
 
 async def test_older_snapshot_does_not_replace_the_index(install, original, publisher):
-    before = comparable_rows(original)
-    with pytest.raises(Exception, match="is at checkpoint") as caught:
+    before = read_rows(original)
+    with pytest.raises(Exception, match="is already at checkpoint") as caught:
         await install(original)
     assert caught.value.code == "index_newer"
-    assert comparable_rows(original) == before
+    assert read_rows(original) == before
