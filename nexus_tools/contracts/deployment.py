@@ -177,6 +177,11 @@ class Deployment(Struct, frozen=True):
         )
         expected_noun, _ = _NOUNS.get(expected.name, (f"{expected.module}::{expected.name}", ""))
         hint = "Check the ID, and whether the object belongs to this deployment."
+        names = expected.module, expected.name
+        if type_tag and not is_ours and (type_tag.module, type_tag.name) == names:
+            message = f"{value.id} is {expected_noun} of another package, {type_tag.address}"
+            hint = "Run `nexus-tools package show` to see the package that commands use."
+            return ValidationError("object_of_another_type", message, hint=hint)
         if command:
             hint = f"Run {command.format(value.id)} to see it."
         actual = actual_noun or f"of the type {value.type or 'package'}"

@@ -123,11 +123,12 @@ class Publisher:
         workflows = await self.publish_workflows(tools.deployment, locks)
         return PublishResult((*tools.sent, *workflows.sent), workflows.deployment)
 
-    async def check_funds(self, *packages: Sequence[bytes], with_lock: bool = False) -> None:
-        """Raise `not_enough_sui` unless the wallet can pay for the storage of packages.
+    async def check_funds(self, *packages: Sequence[bytes], with_lock: bool = False) -> int:
+        """Return the most that the publication of packages costs, as an estimate in MIST.
 
-        Call this method before the first of several transactions. `with_lock` adds the storage of
-        the package `upgrade_lock`.
+        Raises `not_enough_sui` unless the wallet can pay for the storage of packages. Call this
+        method before the first of several transactions. `with_lock` adds the storage of the package
+        `upgrade_lock`.
         """
         modules = [module for package in packages for module in package]
         if with_lock:
@@ -135,6 +136,7 @@ class Publisher:
         storage_mist = sum(map(len, modules)) * _STORAGE_MIST_PER_BYTE
         spare_mist = storage_mist * _SPARE_PERCENT // 100 + _SPARE_MIST
         await self.client.check_balance(storage_mist, spare_mist)
+        return storage_mist + spare_mist
 
     async def publish_tools(
         self,

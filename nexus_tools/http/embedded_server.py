@@ -7,13 +7,16 @@ import asyncio
 import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     import uvicorn
+
+LOOPBACK = "127.0.0.1"
+"""The host of an address that has only a port."""
 
 _BACKLOG = 2_048
 _GRACE_S = 10
@@ -48,17 +51,36 @@ async def serve_embedded(
         except (OSError, ValueError) as error:
             raise UsageError("tls_files_invalid", f"cannot read the TLS files: {error}") from error
         server.lifespan = config.lifespan_class(config)
-        try:
-            await server.startup(sockets=[listener])
-        except SystemExit as error:
-            message = "the server's lifespan failed to start. The log shows the cause"
-            raise UsageError("start_failed", message) from error
+        await _start(server, listener)
         tick_task = asyncio.create_task(_tick(server))
         try:
             yield server
         finally:
             tick_task.cancel()
             await server.shutdown(sockets=[listener])
+
+
+async def _start(server: "uvicorn.Server", listener: socket.socket) -> None:
+    """Start a server. If the caller is cancelled, let the start finish and shut the server down.
+
+    Cancelling the lifespan would log a traceback.
+    """
+    starting = asyncio.create_task(_startup(server, listener))
+    try:
+        await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with suppress(UsageError):
+            await starting
+            await server.shutdown(sockets=[listener])
+        raise
+
+
+async def _startup(server: "uvicorn.Server", listener: socket.socket) -> None:
+    try:
+        await server.startup(sockets=[listener])
+    except SystemExit as error:
+        message = "the server's lifespan failed to start. The log shows the cause"
+        raise UsageError("start_failed", message) from error
 
 
 async def _tick(server: "uvicorn.Server") -> None:
@@ -71,9 +93,12 @@ async def _tick(server: "uvicorn.Server") -> None:
 def listening_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens on an address. Port 0 selects a free port.
 
+    An empty host is the loopback address.
+
     Raises:
         UsageError: `address_unavailable`.
     """
+    host = host or LOOPBACK  # for a socket, an empty host means all interfaces
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY for accepted connections only if the listener names its protocol, but
     # `socket.create_server` does not. Small responses would then wait for the peer's delayed ACK.
@@ -102,7 +127,7 @@ def url_of(listener: socket.socket, scheme: str = "http") -> str:
 
 
 def parse_host_and_port(text: str) -> tuple[str, int]:
-    """Parse `host:port`, `[::1]:port` or `:port`.
+    """Parse `host:port`, `[::1]:port`, or a port of the loopback interface.
 
     Raises:
         UsageError: `address_invalid`.
@@ -114,4 +139,4 @@ def parse_host_and_port(text: str) -> tuple[str, int]:
             f"{text!r} is not a valid address",
             hint="Write HOST:PORT, such as 127.0.0.1:8080.",
         )
-    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - the meaning of `:port`
+    return host.strip("[]") or LOOPBACK, int(port)

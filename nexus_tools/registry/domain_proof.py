@@ -126,7 +126,7 @@ class DomainProver:
             return DomainProof(ProofState.UNREACHABLE, error.message, host)
         except NexusError as error:
             return DomainProof(ProofState.NOT_PROVED, error.message, host)
-        return DomainProof(ProofState.NOT_PROVED, f"no document is published at {_urls(hosts)}")
+        return _no_document(hosts)
 
     async def _document(self, host: str, *, fresh: bool) -> DomainOwners | None:
         """Return a host's document if it exists. Raises `domain_unreachable` or `proof_invalid`."""
@@ -165,6 +165,35 @@ async def open_domain_prover(folder: Path | None = None) -> AsyncIterator[Domain
         guard = AddressGuard(ports=frozenset((_PORT,)))
         async with guarded_client(guard, resolve_absolute, max_connections=1) as client:
             yield DomainProver(client, folder)
+
+
+def read_cached_proof(
+    folder: Path, domain: str, owner: str, chain: str, registry: str
+) -> DomainProof | None:
+    """Return the proof that follows from cached responses, or None if one of them is missing.
+
+    No request is sent.
+    """
+    try:
+        hosts = proof_hosts(domain)
+    except ValidationError as error:
+        return DomainProof(ProofState.UNPROVABLE, error.message)
+    cache = _Cache(folder, time.time)
+    for host in hosts:
+        cached = cache.get(host)
+        if cached is None:
+            return None
+        try:
+            document = _read(host, *cached)
+        except NexusError as error:
+            return DomainProof(ProofState.NOT_PROVED, error.message, host)
+        if document is not None:
+            return _decision(host, document.owners_in(chain, registry), owner)
+    return _no_document(hosts)
+
+
+def _no_document(hosts: Sequence[str]) -> DomainProof:
+    return DomainProof(ProofState.NOT_PROVED, f"no document is published at {_urls(hosts)}")
 
 
 def _decision(host: str, owners: tuple[str, ...], owner: str) -> DomainProof:

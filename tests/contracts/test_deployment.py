@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from msgspec import structs
 
 from nexus_tools.contracts import Deployment, load_package, load_workflows
 from nexus_tools.contracts.move_bindings.admin import Admin
@@ -84,3 +85,13 @@ def test_parse_rejects_missing_field(chain):
     del document["tool_registry"]
     with pytest.raises(ValidationError, match="tool_registry"):
         Deployment.parse(document)
+
+
+async def test_decode_names_the_package_of_an_object_of_another_deployment(admin, chain):
+    value = await admin.object(chain.deployment.admin)
+    other = structs.replace(chain.deployment, original_id=Address.of(0xA))
+    with pytest.raises(ValidationError) as caught:
+        other.decode(value, Admin)
+    assert caught.value.code == "object_of_another_type"
+    assert f"of another package, {chain.deployment.original_id}" in caught.value.message
+    assert "nexus-tools package show" in caught.value.hint

@@ -80,6 +80,33 @@ async def test_failing_lifespan_is_raised_and_closes_the_port():
     listening_socket("127.0.0.1", port).close()
 
 
+async def test_cancelled_start_ends_the_lifespan_without_a_traceback(caplog):
+    starting, may_start, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def lifespan(_):
+        starting.set()
+        await may_start.wait()
+        yield
+        ended.set()
+
+    async def serve(listener):
+        async with serve_embedded(Starlette(lifespan=lifespan), listener, lifespan="on"):
+            pytest.fail("the server was cancelled")
+
+    listener = listening_socket("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    serving = asyncio.create_task(serve(listener))
+    await starting.wait()
+    serving.cancel()
+    asyncio.get_running_loop().call_later(0, may_start.set)
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+    assert ended.is_set()
+    assert caplog.messages == []
+    listening_socket("127.0.0.1", port).close()
+
+
 async def test_connections_send_small_responses_at_once():
     """asyncio sets TCP_NODELAY only if the listening socket names its protocol."""
     listener = listening_socket("127.0.0.1", 0)
@@ -210,7 +237,8 @@ async def test_client_that_does_not_read_its_response_is_disconnected():
     [
         ("127.0.0.1:8080", ("127.0.0.1", 8080)),
         ("[::1]:0", ("::1", 0)),
-        (":80", ("0.0.0.0", 80)),
+        ("80", ("127.0.0.1", 80)),
+        (":80", ("127.0.0.1", 80)),
         ("localhost:443", ("localhost", 443)),
     ],
 )
@@ -223,6 +251,11 @@ async def test_invalid_addresses_are_refused(text):
     with pytest.raises(UsageError) as caught:
         parse_host_and_port(text)
     assert caught.value.code == "address_invalid"
+
+
+async def test_empty_host_listens_on_the_loopback_interface():
+    with listening_socket("", 0) as listener:
+        assert listener.getsockname()[0] == "127.0.0.1"
 
 
 async def test_url_of_an_ipv6_address_has_brackets():

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from nexus_tools.contracts import leader_id
@@ -6,12 +8,16 @@ from nexus_tools.contracts.move_bindings.workflows import dag as dag_calls
 from nexus_tools.registry import (
     Invocations,
     LeaderRegistry,
+    ProofDocument,
     Registration,
     ToolRegistry,
     Workflows,
+    make_proof,
+    verify_proof,
 )
 from nexus_tools.registry.workflows.publication import Progress, batches
 from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.tool import Answer
 from tests.node_requests import count_requests
 
 
@@ -125,3 +131,49 @@ def publish_plan(workflows):
         return await workflows.send(builder)
 
     return publish_plan
+
+
+# --- Proofs of paid calls
+
+CALL_INPUTS = {"a": 2, "b": [40, 1]}
+CALL_ANSWER = Answer("ok", {"result": [42, 1]})
+
+
+@pytest.fixture
+def prove(user, chain):
+    async def prove(invocation):
+        return await make_proof(user, chain.deployment, invocation)
+
+    return prove
+
+
+@pytest.fixture
+async def settled(invocations, closing, priced_tool, active_leader):
+    """Return an invocation with a price that the leader settled."""
+    _, place = await invocations.request(priced_tool, CALL_INPUTS)
+    await closing.close(active_leader, {place: CALL_ANSWER})
+    return place
+
+
+@pytest.fixture
+async def proof(prove, settled):
+    return await prove(settled)
+
+
+@pytest.fixture
+def verify(owner, chain):
+    """Return a function that verifies JSON as an account that took no part in the call."""
+
+    async def verify(document, deployment=None):
+        parsed = ProofDocument.parse(json.dumps(document).encode())
+        return await verify_proof(owner, deployment or chain.deployment, parsed)
+
+    return verify
+
+
+@pytest.fixture
+def failed_checks(verify):
+    async def failed_checks(document):
+        return {check.name for check in (await verify(document)).failed}
+
+    return failed_checks

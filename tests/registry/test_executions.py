@@ -24,7 +24,9 @@ from nexus_tools.registry import (
     add_advance,
     add_outcome,
     execution_outcome,
+    make_proof,
     pages,
+    verify_proof,
 )
 from nexus_tools.sui.support.units import parse_sui
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -157,6 +159,19 @@ async def test_failure_has_a_readable_message(executions, twice, worker):
     [failed] = state.failures
     assert failed.message == f"one failed, unreachable: connection refused ({ADD})"
     assert state.vertex_states()["one"].failed == 1
+
+
+async def test_call_of_an_execution_can_be_proved(executions, twice, worker, user, chain):
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
+    await worker.carry(twice, started.execution, adds({"one": 3, "two": 10}))
+    state = await executions.state(started.execution)
+    for run in state.runs.values():
+        proof = await make_proof(user, chain.deployment, run.invocation.id)
+        verification = await verify_proof(user, chain.deployment, proof)
+        assert verification.is_valid, verification.failed
+        assert (proof.call.execution, proof.call.inputs) == (started.execution, None)
+        assert proof.call.requester == user.address
+        assert any("The inputs" in limit for limit in proof.statements.does_not_prove)
 
 
 async def test_history_of_a_deleted_execution_remains(executions, twice, worker):

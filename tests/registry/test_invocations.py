@@ -1,6 +1,7 @@
 """Invocations as requesters use them: request, wait and delete."""
 
 import asyncio
+import re
 
 import pytest
 from msgspec.structs import replace
@@ -84,6 +85,7 @@ async def test_request_fails_above_max_cost(invocations, priced_tool):
     with pytest.raises(WrongStateError) as caught:
         await invocations.request(priced_tool, INPUTS, max_cost_mist=cost_mist - 1)
     assert caught.value.code == "too_expensive"
+    assert caught.value.hint.startswith("Ask the owner of the funds")
     await invocations.request(priced_tool, INPUTS, max_cost_mist=cost_mist)
 
 
@@ -367,6 +369,19 @@ async def test_expire_refunds_the_whole_payment(invocations, requested, chain, u
     invocation = await invocations.get(requested)
     assert (invocation.state, invocation.payment_mist) == (State.Expired(), 0)
     assert (await invocations.outcome(requested)).reason is FailureReason.EXPIRED
+
+
+async def test_wait_for_an_overdue_invocation_names_the_next_commands(
+    invocations, requested, chain, monkeypatch
+):
+    monkeypatch.setattr("nexus_tools.registry.invocations.invocations._GRACE_S", 0)
+    chain.net.advance_clock(WINDOW)
+    with pytest.raises(WrongStateError) as caught:
+        await invocations.wait(requested)
+    assert caught.value.code == "not_closed"
+    commands = re.findall("`nexus-tools ([^`]+)`", caught.value.hint)
+    outcome = f"tool outcome {requested} --delete"
+    assert commands == ["leader list", "leader run", outcome]
 
 
 async def test_delete_expires_overdue_invocation_first(invocations, requested, chain, user):

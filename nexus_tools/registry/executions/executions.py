@@ -31,6 +31,7 @@ from nexus_tools.registry.executions.cleanup import (
 from nexus_tools.registry.executions.costs import ExecutionCost
 from nexus_tools.registry.executions.history import read_execution_history, spent_mist
 from nexus_tools.registry.executions.listing import ListedExecution, read_started
+from nexus_tools.registry.executions.records import execution_unknown_error
 from nexus_tools.registry.executions.state import ExecutionState, read_state
 from nexus_tools.registry.executions.step_commands import StepCommands, StepPredictor
 from nexus_tools.registry.executions.terms import DEFAULT_STEPS, Terms, TermsResolver
@@ -222,12 +223,7 @@ class Executions(PackageClient):
         """Return an execution. Raises `execution_unknown` or `object_of_another_type`."""
         value = await self.client.object(execution)
         if value is None:
-            raise NotFoundError(
-                "execution_unknown",
-                f"the execution {execution} does not exist",
-                hint="The execution was cleaned up, or it is on another network. Run"
-                " `nexus-tools workflow executions` to see your executions.",
-            )
+            raise execution_unknown_error(execution)
         return self.deployment.decode(value, Execution)
 
     async def state(self, execution: Address) -> ExecutionState:

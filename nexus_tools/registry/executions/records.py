@@ -13,6 +13,7 @@ from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.contracts.move_bindings.workflows import records as moves
 from nexus_tools.contracts.move_bindings.workflows.execution import EntryKey, Execution, TermsKey
 from nexus_tools.contracts.move_bindings.workflows.terms import Terms
+from nexus_tools.errors import NotFoundError
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.sui.bindings.runtime import MoveStruct
 from nexus_tools.sui.types.address import Address
@@ -143,9 +144,13 @@ class ExecutionRecords:
         return {name: ports for name, ports in zip(names, values, strict=True) if ports is not None}
 
     async def terms(self) -> Terms:
-        """Return the terms to which the owner consented."""
+        """Return the terms to which the owner consented.
+
+        Raises `execution_unknown` if the execution was deleted after it was read.
+        """
         [terms] = await self._entries(self._execution.id, [TermsKey()], Terms)
-        assert terms is not None, "expected the terms of the execution"
+        if terms is None:
+            raise execution_unknown_error(self._execution.id)
         return terms
 
     # --- Numbers and names
@@ -271,3 +276,13 @@ class ExecutionRecords:
         elif edge.kind is EdgeKind.BREAK:
             source_path = (*source_path, last_round)
         return Reference(Run(edge.source.vertex, source_path), edge.source.port)
+
+
+def execution_unknown_error(execution: Address) -> NotFoundError:
+    """Return the error for an execution that does not exist."""
+    return NotFoundError(
+        "execution_unknown",
+        f"the execution {execution} does not exist",
+        hint="The execution was cleaned up, or it is on another network. Run"
+        " `nexus-tools workflow executions` to see your executions.",
+    )

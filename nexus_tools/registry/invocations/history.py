@@ -7,7 +7,7 @@ come from the node's index of transactions.
 
 import asyncio
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
@@ -30,7 +30,11 @@ from nexus_tools.sui.types.object import Object, Shared
 
 T = TypeVar("T")
 
-CLOSINGS = (moves.InvocationSettled, moves.InvocationFailed, moves.InvocationExpired)
+CLOSINGS: Final[
+    tuple[
+        type[moves.InvocationSettled], type[moves.InvocationFailed], type[moves.InvocationExpired]
+    ]
+] = (moves.InvocationSettled, moves.InvocationFailed, moves.InvocationExpired)
 _KINDS = (moves.InvocationRequested, *CLOSINGS, moves.InvocationDeleted)
 
 _MAX_CHANGES = 16
@@ -154,14 +158,20 @@ async def read_history(package: PackageClient, invocation: Address) -> Invocatio
 async def _steps_of_existing(package: PackageClient, value: Object) -> tuple[Step, ...] | None:
     """Return the steps of an invocation that exists, or None if the node has pruned a step."""
     current = package.deployment.decode(value, Invocation)
-    request = await _read_creation(package, value)
-    if request is None:
-        return None
-    steps = await _steps_in(package, [request], value.id)
-    if not current.is_closed or any(isinstance(step.event, CLOSINGS) for step in steps):
+    if not current.is_closed:
+        return await _steps_of_request(package, value)
+    steps, closing = await asyncio.gather(
+        _steps_of_request(package, value), find_closing(package, value)
+    )
+    if steps is None or any(isinstance(step.event, CLOSINGS) for step in steps):
         return steps
-    closing = await find_closing(package, value)
     return None if closing is None else (*steps, closing)
+
+
+async def _steps_of_request(package: PackageClient, value: Object) -> tuple[Step, ...] | None:
+    """Return the steps in the transaction that requested an invocation, or None if it is pruned."""
+    request = await _read_creation(package, value)
+    return None if request is None else await _steps_in(package, [request], value.id)
 
 
 async def _read_creation(package: PackageClient, value: Object) -> Executed | None:
@@ -175,6 +185,19 @@ async def _read_creation(package: PackageClient, value: Object) -> Executed | No
     if original is None:
         return None
     return await package.client.transaction(original.previous_transaction)
+
+
+async def read_invocation_after(package: PackageClient, step: Step) -> Invocation | None:
+    """Return an invocation as a step wrote it, or None if the node no longer has that version.
+
+    The result is also None for the deletion of the invocation.
+    """
+    executed = await package.client.transaction(step.transaction)
+    invocation: Address = step.event.invocation  # type: ignore[union-attr]  # events of invocations
+    if executed is None:
+        return None
+    value = await package.client.object(invocation, executed.effects.lamport_version)
+    return package.decode(value, Invocation)
 
 
 async def _indexed_steps(package: PackageClient, invocation: Address) -> tuple[Step, ...] | None:

@@ -155,7 +155,8 @@ class Invocations(PackageClient):
             raise WrongStateError(
                 "too_expensive",
                 f"the invocation costs {sui(cost_mist)}, but the limit is {sui(max_cost_mist)}",
-                hint="Raise the limit, or request a smaller outcome.",
+                hint="Ask the owner of the funds before you raise the limit, or request a smaller"
+                " outcome.",
             )
         builder = TransactionBuilder()
         add_request(
@@ -263,11 +264,14 @@ class Invocations(PackageClient):
                 await self.wait_until_closed(invocation)
                 return await self.outcome(invocation)
         except TimeoutError as error:
+            start = ""
+            if self.client.network.is_localnet:
+                start = " Start a Leader on this localnet with `nexus-tools leader run`."
             raise WrongStateError(
                 "not_closed",
                 f"no leader closed the invocation {invocation} in time",
-                hint="Check that a leader runs. Run"
-                f" `nexus-tools tool outcome {invocation} --delete` to get the refund.",
+                hint=f"Run `nexus-tools leader list` to see which leaders miss invocations.{start}"
+                f" Run `nexus-tools tool outcome {invocation} --delete` to get the refund.",
                 details={"invocation": str(invocation)},
             ) from error
 

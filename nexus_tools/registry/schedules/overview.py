@@ -13,6 +13,7 @@ from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry.schedules.costs import trigger_cost_mist
 from nexus_tools.registry.schedules.cron import MAX_TIMES
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
+from nexus_tools.sui.support.units import count, duration, utc
 from nexus_tools.workflow import Status
 
 
@@ -147,6 +148,15 @@ class ScheduleOverview:
             return next_planned_time(self.order.timing, self.now_ms + 1)
         return planned_at_ms
 
+    def next_times(self, limit: int) -> tuple[int, ...]:
+        """Return the next planned times, at most `limit`, or nothing if events trigger it."""
+        times: list[int] = []
+        time_ms = None if self.is_by_event else self.next_at_ms
+        while time_ms is not None and len(times) < limit:
+            times.append(time_ms)
+            time_ms = next_planned_time(self.order.timing, time_ms + 1)
+        return tuple(times)
+
     @property
     def _skips(self) -> bool:
         """Whether a running execution makes the schedule skip planned times."""
@@ -163,6 +173,19 @@ class ScheduleOverview:
             if planned_at_ms is not None and planned_at_ms <= entry.ended_at_ms:
                 planned_at_ms = next_planned_time(self.order.timing, entry.ended_at_ms + 1)
         return planned_at_ms
+
+
+def describe_timing(timing: Timing) -> str:
+    """Return a text that says when a schedule starts executions. It may quote untrusted text."""
+    match timing.plan:
+        case Plan.Every(interval_ms, _, until_ms):
+            end = f", until {utc(until_ms)}" if until_ms is not None else ""
+            return f"every {duration(interval_ms)}{end}"
+        case Plan.At(times):
+            return f"at {count(len(times), 'time')}, the last one {utc(times[-1])}"
+        case Plan.OnEvent(event, pause_ms, max_per_day):
+            pause = f"at most once every {duration(pause_ms)}"
+            return f"on {event}, {pause} and {count(max_per_day, 'time')} a day"
 
 
 def schedule_state(schedule: Schedule, order: StandingOrder) -> ScheduleState:

@@ -110,7 +110,7 @@ def _check_block(block: Block) -> None:
 def _check_name(name: str) -> None:
     if not name.isascii() or len(name) > _MAX_NAME_BYTES:
         raise too_large_error(
-            f"the name '{name}' is not ASCII or is longer than {_MAX_NAME_BYTES} characters",
+            f"the name {name[:80]!r} is not ASCII or is longer than {_MAX_NAME_BYTES} characters",
             "Use short ASCII names for ports, variants and entry groups.",
         )
 

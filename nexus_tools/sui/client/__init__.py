@@ -37,7 +37,23 @@ from nexus_tools.sui.client.events.rollback_detection import (
 from nexus_tools.sui.client.faucet import FaucetCoin, faucet_command, funding_hint, request_sui
 from nexus_tools.sui.client.object_transactions import newest_transactions_of
 from nexus_tools.sui.client.reads import Balance, Coin, DynamicField
+from nexus_tools.sui.client.records import (
+    CheckpointRecord,
+    TransactionRecord,
+    ValidatorSignature,
+    read_checkpoint_record,
+    read_transaction_record,
+)
 from nexus_tools.sui.client.sui_client import SuiClient
+from nexus_tools.sui.client.trace import fetch_trace
+from nexus_tools.sui.client.trace_view import (
+    Label,
+    TraceView,
+    call_label,
+    command_label,
+    event_label,
+    failure_text,
+)
 from nexus_tools.sui.client.transactions.execution_failure import (
     explain_refusals,
     failure_gas_mist,
@@ -59,6 +75,7 @@ __all__ = [
     "MAX_PAYMENT_COINS",
     "AnyLoopClient",
     "Balance",
+    "CheckpointRecord",
     "Coin",
     "Connection",
     "CreatedObject",
@@ -71,6 +88,7 @@ __all__ = [
     "Executed",
     "FaucetCoin",
     "GasSource",
+    "Label",
     "Mark",
     "ObjectTransaction",
     "Progress",
@@ -78,12 +96,20 @@ __all__ = [
     "SignedTransaction",
     "SimulatedTransaction",
     "SuiClient",
+    "TraceView",
+    "TransactionRecord",
     "UnsupportedByNodeError",
+    "ValidatorSignature",
+    "call_label",
+    "command_label",
+    "event_label",
     "execute_transaction",
     "explain_refusals",
     "explain_rpc_error",
     "failure_gas_mist",
+    "failure_text",
     "faucet_command",
+    "fetch_trace",
     "follow_events",
     "funding_hint",
     "has_all_events",
@@ -97,7 +123,9 @@ __all__ = [
     "parse_executed",
     "parse_simulated",
     "past_events",
+    "read_checkpoint_record",
     "read_epoch",
+    "read_transaction_record",
     "request_sui",
     "simulate_transaction",
 ]

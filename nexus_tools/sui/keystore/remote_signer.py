@@ -104,6 +104,7 @@ class RemoteSigner:
     address: Address
     credentials: SignerCredentials = SignerCredentials()
     timeout_s: float = SIGNING_TIMEOUT_S
+    unauthorized_hint: str = "Check the token or the client certificate of this signer."
     _tls: ssl.SSLContext | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -188,8 +189,7 @@ class RemoteSigner:
         reason = self._clean(str(error.get("message") or f"HTTP {status}"))
         if status == HTTPStatus.UNAUTHORIZED:
             message = f"the signer at {self.url} does not accept the credentials: {reason}"
-            hint = "Check the token or the client certificate of this signer."
-            return NotAllowedError("signer_unauthorized", message, hint=hint)
+            return NotAllowedError("signer_unauthorized", message, hint=self.unauthorized_hint)
         if status == HTTPStatus.FORBIDDEN:
             message = f"the signer at {self.url} refuses to sign: {reason}"
             hint = "Nothing was sent. Check the policy and the log of the signer."

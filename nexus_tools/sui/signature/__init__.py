@@ -12,6 +12,7 @@ from nexus_tools.sui.signature.scheme import (
     SignatureScheme,
     key_address,
 )
+from nexus_tools.sui.signature.transaction_signers import check_signatures
 from nexus_tools.sui.signature.user_signature import Authenticator, UserSignature
 from nexus_tools.sui.signature.zklogin import ZkLogin
 from nexus_tools.sui.support.ed25519 import verify_ed25519
@@ -30,6 +31,7 @@ __all__ = [
     "SignatureScheme",
     "UserSignature",
     "ZkLogin",
+    "check_signatures",
     "is_valid_ecdsa_digest_signature",
     "key_address",
     "sign_ecdsa_digest",

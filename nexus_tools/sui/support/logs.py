@@ -7,6 +7,7 @@ programs call `log_to_stderr`.
 import os
 import sys
 from pathlib import Path
+from textwrap import indent
 from traceback import extract_tb
 from typing import Any
 
@@ -117,6 +118,8 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
         plain = structlog.dev.plain_traceback
         renderers = [
             _cause_below,
+            # Format exceptions first, because their messages may quote untrusted text.
+            structlog.processors.format_exc_info,
             _displayable,
             structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain),
         ]
@@ -137,12 +140,28 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
 def _displayable(_: Any, __: str, event: Any) -> Any:
     """Replace control characters in untrusted text, for output on a terminal.
 
-    JSON output does not need this function, because JSON escapes control characters.
+    A prefix marks the lines of a traceback, because the message of an exception can have several
+    lines, which could look like events. JSON output does not need this function, because JSON
+    escapes control characters.
     """
     for key, value in event.items():
         if isinstance(value, str):
-            event[key] = many_lines(value) if key in _MULTILINE_KEYS else one_line(value)
+            is_multiline = key in _MULTILINE_KEYS
+            event[key] = indent(many_lines(value), "  | ") if is_multiline else one_line(value)
+        elif not isinstance(value, int | float | None):
+            event[key] = _DisplayableValue(value)
     return event
+
+
+class _DisplayableValue:
+    """A value whose representation contains no invisible or control characters."""
+
+    def __init__(self, value: object) -> None:
+        self._text = one_line(repr(value))
+
+    def __repr__(self) -> str:
+        """Return the cleaned representation of the value."""
+        return self._text
 
 
 def _cause_below(_: Any, __: str, event: Any) -> Any:

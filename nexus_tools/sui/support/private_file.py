@@ -6,13 +6,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from nexus_tools.sui.support.text_file import read_text
 
 try:
     import fcntl
 except ImportError:  # Windows, where files are not locked
-    fcntl = None  # type: ignore[assignment]  # checked before its only use
+    fcntl = None  # type: ignore[assignment]  # checked before its uses
 
 
 def read_private(path: Path) -> str:
@@ -26,11 +27,20 @@ def read_private(path: Path) -> str:
 def write_private(path: Path, text: str) -> None:
     """Write text to a file of mode 0600. An existing file is replaced atomically."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    replace_file(path, text.encode())
+
+
+def replace_file(path: Path, data: bytes, *, like: os.stat_result | None = None) -> None:
+    """Replace a file atomically. Its mode is 0600, or the mode and the owner of `like`."""
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
             file.flush()
+            if like is not None and os.name == "posix":
+                with suppress(PermissionError):  # only root may give files to another owner
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
             os.fsync(file.fileno())
         Path(temporary).replace(path)
     except BaseException:
@@ -68,6 +78,17 @@ def is_exposed(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return os.name == "posix" and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+def try_lock(file: IO[str]) -> bool:
+    """Lock an open file until it is closed. Return False if another process has locked it."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager

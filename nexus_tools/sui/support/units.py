@@ -23,7 +23,7 @@ _SPANS_MS = (
 )
 _MS_OF = {spelling: size for size, spellings in _SPANS_MS for spelling in spellings}
 _SPAN = re.compile(r"(\d{1,40}) ?(ms|min|[dhms])", re.ASCII)
-_DURATION = re.compile(rf"(?:{_SPAN.pattern} ?)+", re.ASCII)
+DURATION = re.compile(rf"(?:{_SPAN.pattern} ?)+", re.ASCII)
 _AMOUNT = re.compile(
     r"(\d{1,3}(?: \d{3}){1,12}|\d{1,40})(?:\.(\d{1,40}))?(?: ?SUI)?", re.ASCII | re.IGNORECASE
 )
@@ -117,7 +117,7 @@ def parse_duration(text: str) -> int:
 
     Raises `duration_invalid`.
     """
-    if not _DURATION.fullmatch(text):
+    if not DURATION.fullmatch(text):
         raise UsageError(
             "duration_invalid",
             f"{text[:80]!r} is not a duration",

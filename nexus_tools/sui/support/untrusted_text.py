@@ -39,8 +39,8 @@ def one_line(text: str, limit: int | None = None) -> str:
     U+FFFD, so that the reader notices the change. A text of more than `limit` characters is
     truncated and ends with `…`.
     """
-    if is_displayable(text) and (limit is None or len(text) <= limit):
-        return text
+    if is_displayable(text):
+        return _cut(text, limit)
     return _cut(_cleaned(text.translate(_WITHOUT_JOINERS)), limit)
 
 

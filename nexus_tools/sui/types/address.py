@@ -49,7 +49,11 @@ class Address(bytes):
         If a digit of an address is missing, `parse` accepts the text as a different address. Raises
         `address_invalid`.
         """
-        address = cls.parse(text)
+        try:
+            address = cls.parse(text)
+        except ValidationError as error:
+            error.hint = "Use 0x and 64 hexadecimal digits."
+            raise
         digits = len(text) - 2
         if digits != 2 * ADDRESS_LENGTH:
             raise ValidationError(

@@ -10,7 +10,11 @@ from benchmarks.gateway import Gateway
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
 from nexus_tools.sui.client import GasSource, RetryPolicy, SuiClient, failure_gas_mist
 from nexus_tools.sui.client.connection.connection import Connection
-from nexus_tools.sui.client.transactions.sent_transactions import SentTransaction, require_excluded
+from nexus_tools.sui.client.transactions.sent_transactions import (
+    SentTransaction,
+    name_uncertain_transactions,
+    require_excluded,
+)
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.rpc import load_messages
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -281,6 +285,22 @@ async def test_payment_is_repeated_only_after_a_transaction_excludes_it(signer, 
         assert [await excludes(*case) for case in cases] == [True] * 4
         cases = [(executed, between), (executed, after), (unpaid, after)]
         assert [await excludes(*case) for case in cases] == [False] * 3
+
+
+async def test_superseded_payment_reports_that_nothing_was_paid(signer, localnet):
+    async with SuiClient(localnet.network, signer) as client:
+        [before] = await client.coins(signer.address)
+        await client.execute(pay(1))
+        localnet.fund(signer.address, 10**9)
+        coins = await client.coins(signer.address)
+        used_id = before.reference.object_id
+        [other] = [coin for coin in coins if coin.reference.object_id != used_id]
+        sent = SentTransaction(Digest(bytes(32)), frozenset({before.reference}))
+        with pytest.raises(UnreachableError, match="did not prove") as caught:
+            async with name_uncertain_transactions(client.connection, [sent]):
+                await require_excluded(client.connection, sent, [other.reference])
+    assert "Nothing was paid" in caught.value.hint
+    assert "Send the transaction again" in caught.value.hint
 
 
 async def test_node_cannot_forge_a_transaction_that_excludes_another(signer, localnet):

@@ -7,7 +7,7 @@ import pytest
 import structlog
 
 from nexus_tools.sui.support.logs import error_summary, get_logger
-from nexus_tools.sui.support.untrusted_text import is_displayable
+from tests.hostile_texts import harmful_characters
 
 
 def _run(program):
@@ -96,14 +96,25 @@ def test_every_level_reaches_the_handlers(level, unconfigured):
     assert (entries[0]["number"], entries[1]["tool"]) == (1, "a")
 
 
+ATTACK = "a\x1b[2J\u202eb\u3164\u200bc\nforged"
+
+
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_logs_contain_no_terminal_control_characters(form):
     program = f"""
 from nexus_tools.sui.support.logs import get_logger, log_to_stderr
 log_to_stderr("{form}")
-get_logger("nexus_tools.test").info("heard", detail="a\\x1b[2J\\u202eb\\nforged")
+log, attack = get_logger("nexus_tools.test"), {ATTACK!a}
+log.info("text", detail=attack)
+log.info("values", details=[attack], by_name={{attack: attack}}, error=ValueError(attack))
+log.info("cause", cause=attack)
+try:
+    raise ValueError(attack)
+except ValueError:
+    log.exception("exception")
 """
     _, err = _run(program)
-    assert "heard" in err
-    assert is_displayable(err.replace("\n", ""))
+    assert all(event in err for event in ("text", "values", "cause", "exception"))
+    assert err.count("forged") == 7
+    assert harmful_characters(err) == set()
     assert "\nforged" not in err

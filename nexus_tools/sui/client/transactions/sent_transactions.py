@@ -35,6 +35,11 @@ from nexus_tools.sui.types.transaction import (
 
 _MAX_WRITERS = 64
 
+_NOTHING_PAID = (
+    "Nothing was paid: another transaction of this wallet used the same coins at the same time."
+    " Send the transaction again."
+)
+
 
 class SentTransaction(Struct, frozen=True):
     """A signed transaction that was sent to a node.
@@ -123,6 +128,8 @@ async def name_uncertain_transactions(
             if not await _is_known_superseded(connection, transaction)
         ]
         if not digests:
+            if sent and error.code == "node_unreachable" and not error.hint:
+                error.hint = _NOTHING_PAID
             raise
         is_named = "digest" in error.details
         uncertain = error if is_named else _not_repeated(error.message, digests[-1])

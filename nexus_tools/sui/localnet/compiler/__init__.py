@@ -6,6 +6,7 @@ Start with `builder.py`, which calls the compiler, and `package_build.py`, which
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.sui.localnet.compiler.install import COMPILER_VERSION, WASM_PATH, install_builder
+from nexus_tools.sui.localnet.compiler.npm_package import download_npm_files
 from nexus_tools.sui.localnet.compiler.package_sources import (
     Bundle,
     DependencySources,
@@ -49,6 +50,7 @@ __all__ = [
     "PackageSources",
     "build_package",
     "build_to_publish",
+    "download_npm_files",
     "install_builder",
     "interface_stubs",
     "published_sources",

@@ -1,0 +1,1 @@
+"""Proofs of paid calls, as documents that anyone can compare with a node."""
