@@ -1,0 +1,3 @@
+from .app import Explorer as Explorer
+from .chain import ChainReader as ChainReader
+from .serving import serve_explorer as serve_explorer
