@@ -13,10 +13,12 @@ from .hyperpocket import DeviceAuthorization as DeviceAuthorization
 from .hyperpocket import DeviceFlowProvider as DeviceFlowProvider
 from .hyperpocket import HyperpocketBridge as HyperpocketBridge
 from .hyperpocket import auth_providers as auth_providers
+from .hyperpocket import providers_schema as providers_schema
 from .hyperpocket import sign_in as sign_in
 from .mcp import McpBridge as McpBridge
 from .mcp import Pins as Pins
 from .mcp import ReconnectPolicy as ReconnectPolicy
+from .mcp import mcp_schema as mcp_schema
 from .naming import Naming as Naming
 from .nora import NoraBridge as NoraBridge
 from .sandbox import DNS_PORT as DNS_PORT

@@ -25,7 +25,7 @@ DEFAULT_LABEL = "default"
 MAX_FILE_BYTES = 4 * 2**20
 
 _VERSION = 1
-_PROVIDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}", re.ASCII)
+PROVIDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _MAX_LABEL = 256
 
@@ -82,7 +82,7 @@ class CredentialKey:
     thread_id: str = DEFAULT_LABEL
 
     def __post_init__(self) -> None:
-        if not _PROVIDER.fullmatch(self.provider):
+        if not PROVIDER.fullmatch(self.provider):
             raise _invalid(f"{self.provider[:80]!r} is not a valid provider name")
         for label in (self.profile, self.thread_id):
             if not 1 <= len(label) <= _MAX_LABEL:

@@ -10,5 +10,6 @@ from .names import export_names as export_names
 from .names import mcp_name as mcp_name
 from .openapi import callable_by_http as callable_by_http
 from .safe_text import sanitize_definition as sanitize_definition
+from .safe_text import sanitize_definitions as sanitize_definitions
 from .systems import MAX_NAME_LENGTHS as MAX_NAME_LENGTHS
 from .unstract import write_unstract_tool as write_unstract_tool

@@ -4,6 +4,7 @@ An author can put any characters into a description or a schema, including chara
 not see but models read.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -16,6 +17,10 @@ MAX_DESCRIPTION = 4_096
 MAX_SCHEMA_TEXT = 1_024
 
 _TEXTS = frozenset(("title", "description", "$comment"))
+_VALUES = frozenset(("const", "enum", "default", "examples"))
+"""Keywords whose values are data, which may have members with the names of texts."""
+_NAMED = frozenset(("properties", "patternProperties", "$defs", "dependentSchemas"))
+"""Keywords with a schema for each name. A name may be the same as a keyword."""
 _LAYOUT = str.maketrans("", "", "\n\r\t")
 
 T = TypeVar("T", bound=Exportable)
@@ -41,7 +46,7 @@ def sanitize_definition(definition: T) -> T:
 
 
 def sanitize_definitions(
-    definitions: list[ToolDefinition],
+    definitions: Sequence[ToolDefinition],
 ) -> tuple[list[ToolDefinition], tuple[str, ...]]:
     """Return the definitions that are safe to show, and sentences about omitted definitions."""
     shown, skipped = [], []
@@ -64,7 +69,20 @@ def _schema(schema: Any) -> Any:
 def _member(key: str, value: Any) -> Any:
     if key in _TEXTS and isinstance(value, str):
         return many_lines(value, MAX_SCHEMA_TEXT)
+    if key in _VALUES:
+        return _data(value)
+    if key in _NAMED and isinstance(value, dict):
+        return {_exact(name): _schema(schema) for name, schema in value.items()}
     return _schema(value)
+
+
+def _data(value: Any) -> Any:
+    """Return a JSON value unchanged. Raises `invisible_characters`."""
+    if isinstance(value, dict):
+        return {_exact(key): _data(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_data(member) for member in value]
+    return _exact(value) if isinstance(value, str) else value
 
 
 def _exact(text: str) -> str:

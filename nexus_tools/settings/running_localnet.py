@@ -34,7 +34,7 @@ class RunningLocalnet:
     random number generator, if any. `framework_from` and `wanted_version` are the options of the
     start command. `protocol_version` is the actual version. `framework` maps package addresses such
     as `0x1` to digests in hexadecimal. Web pages from `allowed_hosts` and `allowed_origins` may use
-    the localnet.
+    the localnet. `explorer` is the URL of the explorer that runs with the localnet, if any.
     """
 
     pid: int
@@ -49,6 +49,7 @@ class RunningLocalnet:
     name: str = DEFAULT_NAME
     allowed_hosts: Sequence[str] = ()
     allowed_origins: Sequence[str] = ()
+    explorer: str | None = None
 
     @property
     def port(self) -> int:
@@ -134,17 +135,27 @@ def lock_localnet_name(name: str = DEFAULT_NAME) -> None:
         WrongStateError: `localnet_running` if another process has the lock.
     """
     _lock_file(name).parent.mkdir(parents=True, exist_ok=True)
-    running = running_localnet(name)
+    check_not_running(name)
     # The file stays open, because closing it would release the lock.
     lock = os.open(_lock_file(name), os.O_RDWR | os.O_CREAT, 0o600)
-    if running is not None or not _try_lock(lock):
-        where = f" at {running.url} (pid {running.pid})" if running else ""
-        raise WrongStateError(
-            "localnet_running",
-            f"your localnet {name} is already running{where}",
-            hint=f"Use this localnet, stop it with `nexus-tools localnet stop -n {name}`, or start"
-            " another localnet with `--name NAME`.",
-        )
+    if not _try_lock(lock):
+        raise _already_running(name)
+
+
+def check_not_running(name: str = DEFAULT_NAME) -> None:
+    """Raise `localnet_running` if the localnet with a name is running."""
+    running = running_localnet(name)
+    if running is not None:
+        raise _already_running(name, f" at {running.url} (pid {running.pid})")
+
+
+def _already_running(name: str, where: str = "") -> WrongStateError:
+    return WrongStateError(
+        "localnet_running",
+        f"your localnet {name} is already running{where}",
+        hint=f"Use this localnet, stop it with `nexus-tools localnet stop -n {name}`, or start"
+        " another localnet with `--name NAME`.",
+    )
 
 
 def publish_localnet(running: RunningLocalnet) -> None:

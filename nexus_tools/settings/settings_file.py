@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nexus_tools.errors import UsageError
+from nexus_tools.sui.support.json_schema import SCHEMA_KEY
 from nexus_tools.sui.support.private_file import locked, write_private
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.sui.support.text_file import read_text
@@ -28,6 +29,16 @@ KEYS = {
     "intent_model": "the model for the search by intent: wordllama, or a folder. Default: none",
 }
 TABLES = ("networks", "deployments", "upgrade_locks")
+NETWORK_FIELDS: Mapping[str, type[str] | type[int]] = {
+    "url": str,
+    "faucet_url": str,
+    "chain_id": str,
+    "max_gas_price_mist": int,
+}
+"""The fields of a network in the table `networks`. `url` is required."""
+
+_DIRECTIVE = "#:schema "
+"""The start of a comment in the first line, from which editors read the schema of the file."""
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -47,8 +58,10 @@ def read_document(path: Path) -> dict[str, Any]:
     for value in tables.values():
         if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
             raise _invalid(path, f"{', '.join(TABLES)} must be tables that contain only tables")
+    for name, network in tables["networks"].items():
+        _check_network(path, name, network)
     for key, value in document.items():
-        if key not in KEYS or not isinstance(value, str):
+        if key not in (SCHEMA_KEY, *KEYS) or not isinstance(value, str):
             likely = suggestion(key, KEYS.keys() - {key})
             raise _invalid(path, f"{key} = {value!r} is not a valid setting", likely)
     return document | tables
@@ -69,8 +82,29 @@ def merge_document(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -
         }
         values = _changed(there, was, now)
         document = {key: values[key] for key in KEYS if key in values} | tables
-        write_private(path, tomli_w.dumps(document))
+        schema = {key: there[key] for key in (SCHEMA_KEY,) if key in there}
+        write_private(path, _directive(path) + tomli_w.dumps(schema | document))
     return document
+
+
+def _directive(path: Path) -> str:
+    """Return the line that names the schema for editors, or "". Other comments are not kept."""
+    try:
+        first, _, _ = read_text(path).partition("\n")
+    except FileNotFoundError:
+        return ""
+    return f"{first}\n" if first.startswith(_DIRECTIVE) else ""
+
+
+def _check_network(path: Path, name: str, network: Mapping[str, Any]) -> None:
+    """Raise `config_invalid` if a network has no URL, an unknown field, or an invalid value."""
+    if "url" not in network:
+        raise _invalid(path, f"networks.{name} has no url")
+    for key, value in network.items():
+        if type(value) is not NETWORK_FIELDS.get(key):
+            likely = suggestion(key, NETWORK_FIELDS.keys() - {key})
+            problem = f"{key} = {value!r} is not a valid field of networks.{name}"
+            raise _invalid(path, problem, likely)
 
 
 def _changed(

@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.settings.environment import user_variables
+from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.settings import environment
 from nexus_tools.sui.keystore import RemoteSigner, Signer, SignerCredentials
 from nexus_tools.sui.types.address import Address
 
@@ -73,7 +73,7 @@ def _open_remote(url: str) -> Signer:
     credentials = _credentials(options)
     if address is None:
         raise _missing_address(base, credentials)
-    return RemoteSigner(base, address, credentials)
+    return _remote_signer(base, address, credentials)
 
 
 def _parse_fragment(url: str) -> tuple[Address | None, dict[str, str]]:
@@ -86,11 +86,15 @@ def _parse_fragment(url: str) -> tuple[Address | None, dict[str, str]]:
         message = f"the URL of the signer is not valid: expected {names} after the address"
         hint = f"Write URL#ADDRESS&{_FILES[0]}=FILE."
         raise UsageError("signer_url_invalid", message, hint=hint)
-    return (Address.parse_whole(first) if first else None), options
+    try:
+        return (Address.parse_whole(first) if first else None), options
+    except ValidationError as error:
+        error.hint = f"{error.hint} If you omit #ADDRESS, the error shows the signer's address."
+        raise
 
 
 def _credentials(options: Mapping[str, str]) -> SignerCredentials:
-    variables = user_variables()
+    variables = environment.user_variables()
     files = options or {
         name: variables[f"signer_{name}"] for name in _FILES if f"signer_{name}" in variables
     }
@@ -100,9 +104,20 @@ def _credentials(options: Mapping[str, str]) -> SignerCredentials:
     )
 
 
+def _remote_signer(base: str, address: Address, credentials: SignerCredentials) -> RemoteSigner:
+    """Return a remote signer. Without a token, its errors name the variable for the token."""
+    signer = RemoteSigner(base, address, credentials)
+    if credentials.token is None and credentials.token_file is None:
+        signer.unauthorized_hint = (
+            f"Set {environment.SIGNER_TOKEN_FILE} to a file whose first line is the token of this"
+            " signer, or use a client certificate that the signer accepts."
+        )
+    return signer
+
+
 def _missing_address(base: str, credentials: SignerCredentials) -> UsageError:
     """Return the error for a URL without an address, with the address that the signer reports."""
-    signer = RemoteSigner(base, Address.of(0), credentials)
+    signer = _remote_signer(base, Address.of(0), credentials)
     hint = "Add the address of your key to the URL, as in URL#ADDRESS."
     try:
         # The caller may run in an event loop, so the request runs in another thread.
@@ -111,6 +126,6 @@ def _missing_address(base: str, credentials: SignerCredentials) -> UsageError:
         hint = f"The signer reports the address {reported}. If this is your key, use"
         hint += f" '{signer.url}#{reported}'."
     except NexusError as error:
-        hint += f" The signer did not report an address: {error.message}."
+        hint += f" The signer did not report an address: {error.message}. {error.hint or ''}"
     message = f"the URL of the signer at {signer.url} does not contain the address of the key"
-    return UsageError("signer_address_missing", message, hint=hint)
+    return UsageError("signer_address_missing", message, hint=hint.rstrip())

@@ -6,6 +6,9 @@ from .definition import MIN_TIMEOUT_MS as MIN_TIMEOUT_MS
 from .definition import ToolDefinition as ToolDefinition
 from .definition import ToolType as ToolType
 from .definition import definition_fields as definition_fields
+from .definition import http_url_problem as http_url_problem
+from .definition_schema import definition_file_schema as definition_file_schema
+from .definition_schema import fqn_schema as fqn_schema
 from .domain_owners import MAX_PROOF_BYTES as MAX_PROOF_BYTES
 from .domain_owners import PROOF_PATH as PROOF_PATH
 from .domain_owners import DomainOwners as DomainOwners
@@ -75,6 +78,8 @@ from .strict_json import json_pointer as json_pointer
 from .strict_json import measure as measure
 from .strict_json import parse_json as parse_json
 from .summary import port_summary as port_summary
+from .summary import port_type as port_type
+from .summary import ports_without_text as ports_without_text
 from .waiting import ASK as ASK
 from .waiting import WAIT as WAIT
 from .waiting import WAITING_MARGIN_MS as WAITING_MARGIN_MS

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.sui.support.json_schema import SCHEMA_KEY
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.host import is_host
 from nexus_tools.tool.move_function import MAX_TIMEOUT_DAYS_CLOSABLE_BY_ANYONE, MoveFunction
@@ -18,16 +19,16 @@ MAX_URL_BYTES = 2_048
 MAX_DESCRIPTION_BYTES = 4_096
 MIN_TIMEOUT_MS = 1_000
 MAX_TIMEOUT_MS = 120_000
-_MAX_TIMEOUT_FOR_ANYONE_MS = MAX_TIMEOUT_DAYS_CLOSABLE_BY_ANYONE * 24 * 60 * 60 * 1000
+MAX_TIMEOUT_FOR_ANYONE_MS = MAX_TIMEOUT_DAYS_CLOSABLE_BY_ANYONE * 24 * 60 * 60 * 1000
 DEFAULT_TIMEOUT_MS = 10_000
 
-_REQUIRED = ("fqn", "url", "input_schema", "output_schema")
-_OPTIONAL = ("type", "description", "timeout", "function")
+REQUIRED = ("fqn", "url", "input_schema", "output_schema")
+OPTIONAL = ("type", "description", "timeout", "function")
 
 _IDENTIFIER = r"(?:[a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)"
-_MOVE_FUNCTION = re.compile(rf"0x[0-9a-f]{{1,64}}::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
+MOVE_FUNCTION = re.compile(rf"0x[0-9a-f]{{1,64}}::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
 # The characters that RFC 3986 allows in the scheme, host, port and path of a URL.
-_URL_CHARACTERS = re.compile(r"[A-Za-z0-9._~:/\[\]@!$&'()*+,;=%-]+", re.ASCII)
+URL_CHARACTERS = re.compile(r"[A-Za-z0-9._~:/\[\]@!$&'()*+,;=%-]+", re.ASCII)
 
 
 class ToolType(StrEnum):
@@ -66,6 +67,7 @@ class ToolDefinition:
                 `schema_invalid`.
         """
         fields = definition_fields(document)
+        _text(fields, SCHEMA_KEY)
         kind = _type(fields.get("type", ToolType.OFFCHAIN.value))
         function = _function(fields, kind)
         return cls(
@@ -111,13 +113,14 @@ def definition_fields(document: object) -> Mapping[str, Any]:
     """
     if not isinstance(document, Mapping):
         raise _invalid("expected a JSON object")
-    missing = [name for name in _REQUIRED if name not in document]
+    missing = [name for name in REQUIRED if name not in document]
     if missing:
         raise _invalid(f"{_listed(missing)} missing")
-    unknown = [str(name)[:80] for name in document if name not in (*_REQUIRED, *_OPTIONAL)]
+    known = (SCHEMA_KEY, *REQUIRED, *OPTIONAL)
+    unknown = [str(name)[:80] for name in document if name not in known]
     if unknown:
         raise _invalid(
-            f"{_listed(unknown)} unknown", hint=f"Known fields: {', '.join(_REQUIRED + _OPTIONAL)}."
+            f"{_listed(unknown)} unknown", hint=f"Known fields: {', '.join(REQUIRED + OPTIONAL)}."
         )
     return document
 
@@ -150,16 +153,16 @@ def _url(url: str, kind: ToolType) -> str:
     if len(url.encode("utf-8", "replace")) > MAX_URL_BYTES:
         raise _invalid(f"the URL is longer than {MAX_URL_BYTES} bytes")
     if kind is ToolType.ONCHAIN:
-        if not _MOVE_FUNCTION.fullmatch(url):
+        if not MOVE_FUNCTION.fullmatch(url):
             raise _invalid("the URL must be package::module::function, for example 0x2::math::add")
         return url
-    problem = _http_url_problem(url)
+    problem = http_url_problem(url)
     if problem:
         raise _invalid(problem, hint="Write a URL such as https://tools.example.com/add.")
     return url
 
 
-def _http_url_problem(url: str) -> str:
+def http_url_problem(url: str) -> str:
     """Return the reason why a text is not a valid URL of an off-chain tool, or an empty string."""
     if "?" in url or "#" in url:
         return "the URL has a query or a fragment"
@@ -169,7 +172,7 @@ def _http_url_problem(url: str) -> str:
     except ValueError as error:
         return f"the URL is malformed: {error}"
     rules = (
-        (_URL_CHARACTERS.fullmatch(url), "the URL has invalid characters"),
+        (URL_CHARACTERS.fullmatch(url), "the URL has invalid characters"),
         (parts.scheme in ("http", "https"), "the URL must be an absolute http or https URL"),
         (parts.hostname, "the URL has no host"),
         (is_host(parts.hostname or ""), "the URL's host is neither an address nor a valid name"),
@@ -193,7 +196,7 @@ def _timeout(value: object, function: MoveFunction | None) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise _invalid("the timeout must be an integer number of milliseconds")
     longest = (
-        _MAX_TIMEOUT_FOR_ANYONE_MS if function and function.closable_by_anyone else MAX_TIMEOUT_MS
+        MAX_TIMEOUT_FOR_ANYONE_MS if function and function.closable_by_anyone else MAX_TIMEOUT_MS
     )
     if not MIN_TIMEOUT_MS <= value <= longest:
         raise _invalid(f"expected a timeout of {MIN_TIMEOUT_MS} to {longest} ms, got {value}")

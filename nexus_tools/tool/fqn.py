@@ -15,9 +15,9 @@ MAX_BYTES = 200
 MAX_VERSION = 2**32 - 1
 
 # The pattern has a single quantifier, so matching untrusted input takes linear time.
-_LABEL = re.compile(r"[a-z][a-z0-9_-]+", re.ASCII)
-_VERSION = re.compile(r"[1-9][0-9]*", re.ASCII)
-_MIN_LABELS = 3
+LABEL = re.compile(r"[a-z][a-z0-9_-]+", re.ASCII)
+VERSION = re.compile(r"[1-9][0-9]*", re.ASCII)
+MIN_LABELS = 3
 _HINT = "Write an FQN such as xyz.example.math.add@1."
 
 
@@ -39,9 +39,9 @@ class ToolFqn:
             raise _invalid(text, "it has no version: '@' is missing")
         labels = dotted.split(".")
         for label in labels:
-            if not _LABEL.fullmatch(label):
+            if not LABEL.fullmatch(label):
                 raise _invalid(text, _label_problem(label))
-        if len(labels) < _MIN_LABELS:
+        if len(labels) < MIN_LABELS:
             raise _invalid(text, "the domain before the name needs at least two labels")
         return cls(".".join(labels[:-1]), labels[-1], _parse_version(text, version))
 
@@ -55,7 +55,7 @@ class ToolFqn:
 
 
 def _parse_version(text: str, version: str) -> int:
-    if not _VERSION.fullmatch(version):
+    if not VERSION.fullmatch(version):
         raise _invalid(text, f"expected a version that is an integer from 1, got {version!r}")
     if len(version) > len(str(MAX_VERSION)) or int(version) > MAX_VERSION:
         raise _invalid(text, f"the version {version} is larger than {MAX_VERSION}")

@@ -10,19 +10,19 @@ from nexus_tools.errors import ValidationError
 MAX_GAS_MIST = 50_000_000
 MAX_TIMEOUT_DAYS_CLOSABLE_BY_ANYONE = 90
 
-_MAX_OBJECTS = 16
-_MAX_TYPE_ARGUMENTS = 8
-_MAX_TYPE_BYTES = 512
-_DEFAULT_GAS_MIST = 10_000_000
-_FIELDS = ("witness", "type_arguments", "objects", "gas", "closed_by")
-_CLOSERS = ("leaders", "anyone")
+MAX_OBJECTS = 16
+MAX_TYPE_ARGUMENTS = 8
+MAX_TYPE_BYTES = 512
+DEFAULT_GAS_MIST = 10_000_000
+FIELDS = ("witness", "type_arguments", "objects", "gas", "closed_by")
+CLOSERS = ("leaders", "anyone")
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,64}", re.ASCII)
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,64}", re.ASCII)
 _IDENTIFIER = r"(?:[a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)"
 _NAMED_TYPE = rf"0x[0-9a-fA-F]{{1,64}}::{_IDENTIFIER}::{_IDENTIFIER}"
-_WITNESS = re.compile(rf"{_NAMED_TYPE}(?:<[0-9a-zA-Z_:<>, ]+>)?", re.ASCII)
-_OF_PACKAGE = re.compile(rf"0x0::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
-_TYPE = re.compile(r"[0-9a-zA-Z_:<>, ]+", re.ASCII)
+WITNESS = re.compile(rf"{_NAMED_TYPE}(?:<[0-9a-zA-Z_:<>, ]+>)?", re.ASCII)
+OF_PACKAGE = re.compile(rf"0x0::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
+TYPE = re.compile(r"[0-9a-zA-Z_:<>, ]+", re.ASCII)
 # The address at the start of a type, which Move writes without `0x`.
 _PREFIX = re.compile(r"(?<![\w:])(?:0x)?([0-9a-fA-F]{1,64})(?=::)", re.ASCII)
 
@@ -42,7 +42,7 @@ class MoveFunction:
     witness: str
     type_arguments: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
-    gas_mist: int = _DEFAULT_GAS_MIST
+    gas_mist: int = DEFAULT_GAS_MIST
     closable_by_anyone: bool = False
 
     @classmethod
@@ -50,18 +50,18 @@ class MoveFunction:
         """Parse `function` of a definition document. Raises `definition_invalid`."""
         if not isinstance(document, Mapping) or "witness" not in document:
             raise _invalid("the function must be a JSON object with the type of a witness")
-        unknown = [str(name)[:80] for name in document if name not in _FIELDS]
+        unknown = [str(name)[:80] for name in document if name not in FIELDS]
         if unknown:
             raise _invalid(f"the function has unknown fields: {', '.join(unknown[:10])}")
-        closed_by = document.get("closed_by", _CLOSERS[0])
-        if closed_by not in _CLOSERS:
+        closed_by = document.get("closed_by", CLOSERS[0])
+        if closed_by not in CLOSERS:
             raise _invalid("closed_by must be 'leaders' or 'anyone'")
         return cls(
-            _type(document["witness"], _WITNESS),
-            tuple(_type(text, _TYPE) for text in _list(document, "type_arguments")),
+            _type(document["witness"], WITNESS),
+            tuple(_type(text, TYPE) for text in _list(document, "type_arguments")),
             tuple(_object(text) for text in _list(document, "objects")),
-            _gas_mist(document.get("gas", _DEFAULT_GAS_MIST)),
-            closed_by == _CLOSERS[1],
+            _gas_mist(document.get("gas", DEFAULT_GAS_MIST)),
+            closed_by == CLOSERS[1],
         )
 
     @property
@@ -76,11 +76,11 @@ class MoveFunction:
             "type_arguments": list(self.type_arguments),
             "objects": list(self.objects),
             "gas": self.gas_mist,
-            "closed_by": _CLOSERS[self.closable_by_anyone],
+            "closed_by": CLOSERS[self.closable_by_anyone],
         }
 
 
-_MAX_LENGTHS = {"type_arguments": _MAX_TYPE_ARGUMENTS, "objects": _MAX_OBJECTS}
+_MAX_LENGTHS = {"type_arguments": MAX_TYPE_ARGUMENTS, "objects": MAX_OBJECTS}
 
 
 def _list(document: Mapping[str, Any], name: str) -> list[Any]:
@@ -91,15 +91,15 @@ def _list(document: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _type(text: object, form: re.Pattern[str]) -> str:
-    if not isinstance(text, str) or not form.fullmatch(text) or len(text) > _MAX_TYPE_BYTES:
+    if not isinstance(text, str) or not form.fullmatch(text) or len(text) > MAX_TYPE_BYTES:
         raise _invalid("the function has an invalid type, expected a type such as 0x2::sui::SUI")
     return _PREFIX.sub(lambda match: _canonical(match[1]), text)
 
 
 def _object(text: object) -> str:
-    if isinstance(text, str) and _OF_PACKAGE.fullmatch(text):
+    if isinstance(text, str) and OF_PACKAGE.fullmatch(text):
         return text
-    if not isinstance(text, str) or not _ADDRESS.fullmatch(text):
+    if not isinstance(text, str) or not ADDRESS.fullmatch(text):
         raise _invalid("the function has an invalid object, expected an address such as 0x6")
     return _canonical(text.removeprefix("0x"))
 

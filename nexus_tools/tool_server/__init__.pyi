@@ -11,6 +11,7 @@ from .conformance import CheckFailedError as CheckFailedError
 from .conformance import Status as Status
 from .conformance import ToolProbe as ToolProbe
 from .conformance import check_tool as check_tool
+from .conformance import hint_for_ports as hint_for_ports
 from .hosting import run as run
 from .hosting import serve as serve
 from .hosting import serving as serving

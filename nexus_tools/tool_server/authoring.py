@@ -75,8 +75,9 @@ class FunctionTool(Tool):
 
     def _checked(self, returned: object) -> Answer:
         if not isinstance(returned, Variant) or not self._signature.gives(type(returned)):
-            known = ", ".join(kind.__name__ for kind in self._signature.variants.values())
-            message = f"expected the tool to return one of {known}, got {type(returned).__name__}"
+            known = " or ".join(kind.__name__ for kind in self._signature.variants.values())
+            name = getattr(self.function, "__name__", str(self.fqn))
+            message = f"{name} must return {known}, but returned {type(returned).__name__}"
             raise ValidationError("output_invalid", message)
         try:
             # The call is equivalent to `model_dump_json`, but does not look up unused options. The
@@ -111,6 +112,9 @@ def tool(
     Raises:
         ValidationError: The function cannot be a tool (code `tool_invalid` or `fqn_invalid`).
     """
+    if callable(fqn):
+        message = 'the decorator @tool needs an FQN, for example @tool("xyz.example.math.add@1")'
+        raise ValidationError("tool_invalid", message)
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:
         return FunctionTool(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -24,6 +24,7 @@ from nexus_tools.tool import (
     definition_fields,
     example_input,
     parse_json,
+    ports_without_text,
     protocol,
     schema_name_in_errors,
 )
@@ -46,7 +47,21 @@ class CheckFailedError(Exception):
 
 
 class CheckSkippedError(Exception):
-    """The reason why a check is skipped: an earlier check failed, or the rule does not apply."""
+    """The reason why a check is skipped: an earlier check failed, or the rule does not apply.
+
+    The hint names another way to perform the check.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class PassedWithHint(NamedTuple):
+    """The result of a passed check, with a hint how to improve the tool."""
+
+    message: str
+    hint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +159,7 @@ async def _limited(response: httpx.Response) -> bytes:
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _MAX_SHOWN = 200
+_MAX_NAMED = 6
 _SCHEMAS = ("input_schema", "output_schema")
 
 
@@ -163,6 +179,9 @@ class Check:
     status: Status
     message: str = ""
     hint: str = ""
+
+
+CheckFunction = Callable[[ToolProbe], Awaitable[str | PassedWithHint]]
 
 
 async def check_tool(
@@ -186,11 +205,13 @@ async def check_tool(
         yield row
 
 
-async def _row(name: str, check: Callable[[ToolProbe], Awaitable[str]], probe: ToolProbe) -> Check:
+async def _row(name: str, check: CheckFunction, probe: ToolProbe) -> Check:
     try:
-        return Check(name, Status.PASSED, await check(probe))
+        result = await check(probe)
+        message, hint = result if isinstance(result, PassedWithHint) else (result, "")
+        return Check(name, Status.PASSED, message, hint)
     except CheckSkippedError as reason:
-        return Check(name, Status.SKIPPED, str(reason))
+        return Check(name, Status.SKIPPED, str(reason), reason.hint)
     except CheckFailedError as failure:
         return Check(name, Status.FAILED, failure.message, failure.hint)
     except ValidationError as error:
@@ -276,10 +297,23 @@ def _checked_schema(probe: ToolProbe, name: str, check: Callable[[object], T]) -
         raise CheckFailedError(error.message, error.hint) from error
 
 
-async def _ports(probe: ToolProbe) -> str:
+async def _ports(probe: ToolProbe) -> PassedWithHint:
     _checked_schema(probe, "input_schema", check_input_schema)
     output = _checked_schema(probe, "output_schema", check_output_schema)
-    return f"variants: {', '.join(output.variants)}"
+    hint = hint_for_ports(*(probe.known_meta()[name] for name in _SCHEMAS))
+    return PassedWithHint(f"variants: {', '.join(output.variants)}", hint)
+
+
+def hint_for_ports(input_schema: dict[str, Any], output_schema: dict[str, Any]) -> str:
+    """Return a hint that lists ports without a title or description, or an empty string."""
+    names = ports_without_text(input_schema, output_schema)
+    if not names:
+        return ""
+    others = " and others" if len(names) > _MAX_NAMED else ""
+    return (
+        f"Add a title or a description to {', '.join(names[:_MAX_NAMED])}{others}. After the"
+        " registration, this needs a new version."
+    )
 
 
 async def _bounds(probe: ToolProbe) -> str:
@@ -294,7 +328,8 @@ async def _valid_input(probe: ToolProbe) -> str:
     except ValidationError as error:
         raise CheckSkippedError(f"{error.message}. {error.hint}") from error
     reply = await probe.invoke(_encoded(example))
-    _refuse_unauthorized(reply)
+    hint = f"To check its answers, request a call with `nexus-tools tool invoke {definition.fqn}`."
+    _refuse_unauthorized(reply, hint)
     if reply.status != HTTPStatus.OK:
         call = f"POST {protocol.INVOKE} with {_shown(example)}"
         raise CheckFailedError(
@@ -336,16 +371,16 @@ def _wrong_input(input_schema: dict[str, Any]) -> Any:
     return {} if input_schema.get("required") else []
 
 
-def _refuse_unauthorized(reply: Reply) -> None:
+def _refuse_unauthorized(reply: Reply, hint: str = "") -> None:
     if reply.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        raise CheckSkippedError("the tool accepts only signed requests")
+        raise CheckSkippedError("the tool accepts only signed requests of its leaders", hint)
 
 
 def _encoded(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
 
-_CHECKS: dict[str, Callable[[ToolProbe], Awaitable[str]]] = {
+_CHECKS: dict[str, CheckFunction] = {
     "reachable": _reachable,
     "tls": _tls,
     "health": _healthy,
@@ -356,7 +391,7 @@ _CHECKS: dict[str, Callable[[ToolProbe], Awaitable[str]]] = {
     "ports and variants": _ports,
     "bounds": _bounds,
 }
-_INVOKING_CHECKS: dict[str, Callable[[ToolProbe], Awaitable[str]]] = {
+_INVOKING_CHECKS: dict[str, CheckFunction] = {
     "invoke with a valid input": _valid_input,
     "invoke with a bad input": _bad_input,
 }

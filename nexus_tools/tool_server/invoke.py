@@ -264,10 +264,11 @@ class InvokeEndpoint:
         invalid = isinstance(error, ValidationError) and error.code == Problem.OUTPUT_INVALID.code
         problem = Problem.OUTPUT_INVALID if invalid else Problem.TOOL_RAISED
         # The traceback is logged as text. A log processor that renders an exception might also log
-        # the values of variables.
-        self._log.error(
-            problem.code, tool=self._name, invocation=head.key, cause=traceback_of(error)
-        )
+        # the values of variables. This package finds an invalid output after the author's function
+        # returned, so a traceback would contain only frames of this package.
+        is_ours = invalid and error.__cause__ is None
+        cause = error_summary(error) if is_ours else traceback_of(error)
+        self._log.error(problem.code, tool=self._name, invocation=head.key, cause=cause)
         detail = "the tool raised an exception. The operator's log contains the cause"
         if self.include_cause:
             detail = error_summary(error)

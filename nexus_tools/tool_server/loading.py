@@ -19,6 +19,12 @@ _HINT = (
 )
 
 
+def _hint(target: str) -> str:
+    """Return how to write a target. For a folder, the hint names its file of tools."""
+    file = Path(target.partition(":")[0]) / "tools.py"
+    return f"Did you mean {file}?" if file.is_file() else _HINT
+
+
 def load(target: str, *, public_url: str | None = None) -> ToolServer:
     """Import `target` and return its server.
 
@@ -55,7 +61,7 @@ def load_module(place: str) -> ModuleType:
     except (Exception, SystemExit) as error:  # the author's module may raise anything
         if isinstance(error, ModuleNotFoundError) and _is_part(error.name, place):
             message = f"cannot import {place!r}: {error}"
-            raise UsageError("target_unknown", message, hint=_HINT) from error
+            raise UsageError("target_unknown", message, hint=_hint(place)) from error
         raise UsageError(
             "target_import_failed",
             f"{place} cannot be imported: {type(error).__name__}: {message_of(error)}",
@@ -78,7 +84,7 @@ def _from_name(name: str) -> ModuleType:
     if Path(name).is_file():
         raise UsageError("target_unknown", f"{name} is not a Python file", hint=_HINT)
     if not all(part.isidentifier() for part in name.split(".")):
-        raise UsageError("target_unknown", f"{name!r} is not a valid module name", hint=_HINT)
+        raise UsageError("target_unknown", f"{name!r} is not a valid module name", hint=_hint(name))
     working_directory = str(Path.cwd())
     if working_directory not in sys.path:
         sys.path.insert(0, working_directory)
@@ -114,5 +120,5 @@ def _server(value: object, target: str, public_url: str | None) -> ToolServer:
     tools = [tool for tool in candidates if isinstance(tool, Tool)]
     if not tools or len(tools) != len(candidates):
         message = f"{target} is not a tool, a list of tools or a ToolServer"
-        raise UsageError("target_unknown", message, hint=_HINT)
+        raise UsageError("target_unknown", message, hint=_hint(target))
     return ToolServer(tools, public_url=public_url)

@@ -34,11 +34,13 @@ from .document.waiting import WAITING_TOOLS as WAITING_TOOLS
 from .document.waiting import ask as ask
 from .document.waiting import max_waiting_ms as max_waiting_ms
 from .document.waiting import wait as wait
+from .document_schema import workflow_schema as workflow_schema
 from .drawing import Phase as Phase
 from .drawing import VertexState as VertexState
 from .drawing import draw_mermaid as draw_mermaid
 from .drawing import draw_svg as draw_svg
 from .drawing import draw_terminal as draw_terminal
+from .drawing import svg_style as svg_style
 from .interfaces import ToolFacts as ToolFacts
 from .interfaces import ToolPorts as ToolPorts
 from .interfaces import lint_interfaces as lint_interfaces

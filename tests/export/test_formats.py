@@ -6,6 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from nexus_tools.export import FORMATS, MAX_NAME_LENGTHS, export_tools
+from nexus_tools.export.safe_text import MAX_SCHEMA_TEXT
 from nexus_tools.sui.support.untrusted_text import is_displayable
 from nexus_tools.tool_server import load
 
@@ -91,3 +92,22 @@ def test_exports_contain_only_displayable_texts(define, system):
     assert "xyz.example.bad@1 is omitted" in export.skipped[0]
     assert is_displayable(export.skipped[0])
     assert [str(tool.definition.fqn) for tool in export.tools] == ["xyz.example.plain@1"]
+
+
+def test_values_in_a_schema_are_exact_and_names_may_be_keywords(define):
+    value = {"title": "T" * 2_000, "description": "two\nlines\tand a tab"}
+    ports = {
+        "a": {"const": value, "default": value, "examples": [value], "enum": [value]},
+        "default": {"type": "string", "title": "T" * 2_000},
+    }
+    [tool] = export_tools([define(input_schema={"properties": ports})], "mcp").tools
+    exported = tool.document["inputSchema"]["properties"]
+    assert exported["a"] == ports["a"]
+    assert len(exported["default"]["title"]) == MAX_SCHEMA_TEXT
+
+
+@pytest.mark.parametrize("keyword", ["const", "default"])
+def test_tool_with_hidden_text_in_a_value_is_omitted(define, keyword):
+    value = {"title": "a\u200b"}
+    tool = define(input_schema={"properties": {"a": {keyword: value}}})
+    assert export_tools([tool], "mcp").document == {"tools": []}

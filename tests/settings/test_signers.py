@@ -72,6 +72,31 @@ def test_invalid_url_is_refused(url, code):
     assert caught.value.code == code
 
 
+@pytest.mark.parametrize("address", ["treasury", "0x12"])
+def test_hint_for_an_invalid_address_says_what_is_expected(address):
+    with pytest.raises(NexusError) as caught:
+        open_signer(f"{URL}#{address}")
+    text = f"{caught.value.message}. {caught.value.hint}"
+    assert "64" in text
+    assert "1 to 64" not in text
+    assert "If you omit #ADDRESS, the error shows the signer's address." in text
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("token", ["", "wrong"])
+async def test_missing_token_is_explained(serve_app, monkeypatch, token, is_known):
+    async def refuse(_request):
+        return JSONResponse({"error": {"message": "unknown client"}}, 401)
+
+    if token:
+        monkeypatch.setenv("NEXUS_TOOLS_SIGNER_TOKEN", token)
+    url = await serve_app(Starlette(routes=[Route("/address", refuse)]))
+    full_url = f"{url}#{ADDRESS}" if is_known else url
+    with pytest.raises(NexusError) as caught:
+        await (await asyncio.to_thread(open_signer, full_url)).check_address()
+    assert ("NEXUS_TOOLS_SIGNER_TOKEN_FILE" in caught.value.hint) == (not token)
+
+
 @pytest.mark.parametrize("is_served", [True, False])
 async def test_missing_address_is_suggested_by_the_server(serve_app, is_served):
     async def address(_request):

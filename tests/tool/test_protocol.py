@@ -12,8 +12,8 @@ from nexus_tools.tool.protocol import Problem
 
 PACKAGE = Path(nexus_tools.__file__).parent
 HOME = PACKAGE / "tool" / "protocol.py"
-# The localnet has paths of its own, as the `/health` of a faucet.
-OTHERS = PACKAGE / "sui" / "localnet"
+# The localnet and the explorer have paths of their own, as the `/health` of a faucet.
+OTHERS = {PACKAGE / "sui" / "localnet", PACKAGE / "explorer"}
 
 HEADERS = re.compile(rf"(?:{'|'.join(protocol.CALL_HEADERS)})(?![\w-])", re.IGNORECASE)
 # A path by itself or behind a method or a URL, and not part of a longer one.
@@ -38,7 +38,7 @@ def _literals(path):
 
 
 def _sources():
-    programs = (path for path in PACKAGE.rglob("*.py") if OTHERS not in path.parents)
+    programs = (path for path in PACKAGE.rglob("*.py") if OTHERS.isdisjoint(path.parents))
     for path in programs:
         if path != HOME:
             yield from ((path, line, text) for line, text in _literals(path))

@@ -37,6 +37,25 @@ def test_port_summary_names_types(port, kind):
     assert port_summary({"properties": {"port": port}}) == f"port?: {kind}"
 
 
+def test_port_summary_shows_the_values_of_an_enum():
+    ending = {"enum": ["rising", "falling"]}
+    port = {"$ref": "#/$defs/Ending"}
+    ports = {
+        "ending": port,
+        "all": {"type": "array", "items": port},
+        "other": {"$ref": "#/$defs/O"},
+    }
+    kinds = "ending?: rising | falling, all?: array of rising | falling, other?: O"
+    schema = {"properties": ports, "$defs": {"Ending": ending, "O": {"type": "object"}}}
+    assert port_summary(schema) == kinds
+    assert port_summary({"properties": ports}, {"Ending": ending}) == kinds
+
+
+def test_port_summary_reports_omitted_values_of_an_enum():
+    summary = port_summary({"properties": {"port": {"enum": list(range(99))}}})
+    assert summary == "port?: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | more"
+
+
 def test_port_summary_marks_optional_ports():
     schema = {"properties": {"text": TEXT, "word": TEXT}, "required": ["text"]}
     assert port_summary(schema) == "text: string, word?: string"

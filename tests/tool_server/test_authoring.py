@@ -305,7 +305,7 @@ async def test_undeclared_variant_is_rejected(returned):
     async def bad() -> Done:
         return returned
 
-    with pytest.raises(ValidationError, match="one of Done") as caught:
+    with pytest.raises(ValidationError, match="bad must return Done, but returned") as caught:
         await bad.invoke({})
     assert caught.value.code == "output_invalid"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.tool_server import load
 
 pytestmark = pytest.mark.usefixtures("imports")
@@ -93,3 +93,13 @@ def test_sample_tools_are_loaded(examples_path):
         "/xyz.example.text.count_words@1",
         "/xyz.example.time.nap@1",
     ]
+
+
+def test_decorator_without_an_fqn_is_reported_with_its_line(tmp_path):
+    file = tmp_path / "without_fqn.py"
+    file.write_text("from nexus_tools.tool_server import tool\n\n\n@tool\ndef add(a: int): ...\n")
+    with pytest.raises(ValidationError) as caught:
+        load(str(file))
+    assert caught.value.code == "tool_invalid"
+    assert '@tool("xyz.example.math.add@1")' in caught.value.message
+    assert f"{file}, line 4" in caught.value.hint

@@ -340,7 +340,8 @@ async def test_invalid_output_is_500(log_entries):
 
     async with client(ToolServer([bad])) as http:
         _assert_problem(await http.post("/invoke", json={}), 500, "output_invalid")
-    assert "output_invalid" in [entry["event"] for entry in log_entries]
+    [entry] = [entry for entry in log_entries if entry["event"] == "output_invalid"]
+    assert entry["cause"] == "ValidationError: bad must return Done, but returned NoneType"
 
 
 async def test_values_of_an_input_are_not_logged(add, log_entries):

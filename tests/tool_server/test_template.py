@@ -1,11 +1,11 @@
 import subprocess
 import sys
 from pathlib import Path
-from string import Template
 
 import pytest
 
 from nexus_tools import cli
+from nexus_tools.cli.framework import write_template
 from nexus_tools.tool_server import load
 from nexus_tools.tool_server.conformance import Status, check_tool
 from nexus_tools.tool_server.testing import BASE_URL, client
@@ -24,10 +24,7 @@ VALUES = {
 def project(tmp_path):
     """The project that the templates describe."""
     [root] = [Path(place) / "tool" / "template_python" for place in cli.__path__]
-    for source in root.rglob("*.template"):
-        target = tmp_path / source.relative_to(root).with_suffix("")
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(Template(source.read_text()).substitute(VALUES))
+    write_template(root, tmp_path, VALUES)
     return tmp_path
 
 

@@ -8,6 +8,7 @@ from nexus_tools.bridges.hyperpocket.auth import (
     DeviceAuthorization,
     DeviceFlowProvider,
     auth_providers,
+    providers_schema,
     sign_in,
 )
 from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
@@ -18,5 +19,6 @@ __all__ = [
     "DeviceFlowProvider",
     "HyperpocketBridge",
     "auth_providers",
+    "providers_schema",
     "sign_in",
 ]

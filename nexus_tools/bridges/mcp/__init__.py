@@ -5,7 +5,8 @@ Start reading at `bridge.py`. The modules that implement the protocol require th
 """
 
 from nexus_tools.bridges.mcp.bridge import McpBridge
+from nexus_tools.bridges.mcp.declaration_schema import mcp_schema
 from nexus_tools.bridges.mcp.pins import Pins
 from nexus_tools.bridges.mcp.supervisor import ReconnectPolicy
 
-__all__ = ["McpBridge", "Pins", "ReconnectPolicy"]
+__all__ = ["McpBridge", "Pins", "ReconnectPolicy", "mcp_schema"]

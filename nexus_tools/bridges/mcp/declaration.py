@@ -24,15 +24,15 @@ MAX_BYTES = 1 * 2**20
 
 Transport = Literal["http", "sse"]
 
-_TRANSPORTS: dict[str, Transport] = {
+TRANSPORTS: dict[str, Transport] = {
     "http": "http",
     "streamable-http": "http",
     "streamableHttp": "http",
     "sse": "sse",
 }
 # RFC 9110, sections 5.1 and 5.5, without obsolete forms.
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _DOWNLOADERS = {"npx", "bunx", "pnpx", "uvx", "pipx"}
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
@@ -139,8 +139,8 @@ def _secrets(fields: Mapping[str, Any]) -> Iterator[str]:
     query = urlsplit(fields.get("url", "")).query
     yield query
     fields_by_name = {
-        **fields.get("env", {}),
-        **fields.get("headers", {}),
+        **_texts(fields, "env"),
+        **_texts(fields, "headers"),
         **dict(parse_qsl(query)),
     }
     for name, value in fields_by_name.items():
@@ -174,7 +174,7 @@ def _stdio(fields: Mapping[str, Any], folder: Path) -> StdioServer:
 
 def _http(fields: Mapping[str, Any]) -> HttpServer:
     kind = fields.get("type", "http")
-    transport = _TRANSPORTS.get(kind) if isinstance(kind, str) else None
+    transport = TRANSPORTS.get(kind) if isinstance(kind, str) else None
     if transport is None:
         raise _invalid("type must be http, streamable-http, or sse")
     url = _text(fields, "url")
@@ -183,7 +183,7 @@ def _http(fields: Mapping[str, Any]) -> HttpServer:
         raise _invalid(problem)
     headers = _texts(fields, "headers")
     for name, value in headers.items():
-        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+        if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
             raise _invalid(f"headers: {name[:80]!r} is not a valid HTTP header")
     return HttpServer(url, headers, transport)
 

@@ -30,7 +30,7 @@ MAX_PATTERNS = 100
 MAX_PORTS = 32
 """The maximum number of ports of an input or a variant that the registry accepts."""
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _NAME_RULE = "expected a letter a-z, followed by a-z, 0-9 or '_'"
 
 
@@ -161,7 +161,7 @@ def _branch_rules(
         yield Mismatch(place, "a branch must have one property, the variant, and require it")
         return
     [name] = required
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         yield Mismatch(place, f"{name[:80]!r} is not a valid variant name: {_NAME_RULE}")
     if name in pointers_by_variant:
         yield Mismatch(place, f"another branch describes the variant {name[:80]!r} already")
@@ -179,7 +179,7 @@ def _port_rules(document: SchemaDocument, place: str, what: str) -> Iterator[Mis
     if len(names) > MAX_PORTS:
         yield Mismatch(place, f"{what} has {len(names)} ports, {MAX_PORTS} are allowed")
     for name in names:
-        if not _NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             place = f"{pointer}/properties{json_pointer((name,))}"
             yield Mismatch(place, f"{name[:80]!r} is not a valid port name: {_NAME_RULE}")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.sui.support.json_schema import SCHEMA_KEY
 from nexus_tools.sui.support.suggestions import with_suggestion
 from nexus_tools.tool import ToolFqn, json_pointer, parse_json
 from nexus_tools.workflow.document.document import (
@@ -37,22 +38,22 @@ from nexus_tools.workflow.document.violation import Severity, Violation, violati
 
 _Value = TypeVar("_Value")
 
-_EDGE_KINDS = {kind.value: kind for kind in EdgeKind} | {
+EDGE_KINDS = {kind.value: kind for kind in EdgeKind} | {
     # The names of the variants in the Move package of the reference.
     kind.value.title().replace("_", ""): kind
     for kind in EdgeKind
 }
-_ACTIONS = {action.value: action for action in PostFailureAction} | {
+ACTIONS = {action.value: action for action in PostFailureAction} | {
     "TransientContinue": PostFailureAction.CONTINUE,
     "Terminate": PostFailureAction.TERMINATE,
 }
 _VERIFIERS = {verifier.value: verifier for verifier in Verifier}
 _STORAGES = {storage.value: storage for storage in Storage}
 _VERTEX_KINDS = {kind.value: kind for kind in VertexKind}
-_VARIANT_TAGS = ("variant", "@variant", "_variant_name")
+VARIANT_TAGS = ("variant", "@variant", "_variant_name")
 
 # Fields of older files that have no effect.
-_OBSOLETE = {
+OBSOLETE = {
     "encrypted": "The field does not encrypt anything.",
     "leader_verifier": "Use the field `verifier`.",
     "tool_verifier": "Use the field `verifier`.",
@@ -156,8 +157,8 @@ class _Place(NamedTuple):
         message = f"The field `{name}` is unknown and has no effect."
         if name in dialect:
             message += f' It needs `"dialect": "{DIALECT}"`.'
-        elif name in _OBSOLETE:
-            message += f" {_OBSOLETE[name]}"
+        elif name in OBSOLETE:
+            message += f" {OBSOLETE[name]}"
         else:
             message = with_suggestion(message, name, known)
         severity = Severity.ERROR if self.report.has_dialect else Severity.WARNING
@@ -188,9 +189,13 @@ class _Fields(NamedTuple):
 def _document(place: _Place) -> Document:
     fields = place.fields(
         ("vertices", "edges"),
-        ("default_values", "entry_groups", "outputs", "post_failure_action", "dialect"),
+        (
+            *("default_values", "entry_groups", "outputs", "post_failure_action", "dialect"),
+            SCHEMA_KEY,
+        ),
         ("inputs",),
     )
+    fields.text(SCHEMA_KEY)
     return Document(
         vertices=fields.all("vertices", _vertex),
         edges=fields.all("edges", _edge),
@@ -198,7 +203,7 @@ def _document(place: _Place) -> Document:
         entry_groups=fields.all("entry_groups", _entry_group),
         inputs=fields.all("inputs", _input),
         outputs=fields.all("outputs", _output),
-        post_failure_action=fields.one_of("post_failure_action", _ACTIONS, None),
+        post_failure_action=fields.one_of("post_failure_action", ACTIONS, None),
         dialect=fields.one_of("dialect", {DIALECT: DIALECT}, ""),
     )
 
@@ -215,7 +220,7 @@ def _vertex(place: _Place) -> Vertex:
         fqn=fqn,
         kind=kind,
         entry_ports=fields.all("entry_ports", lambda port: port.fields(("name",)).text("name")),
-        post_failure_action=fields.one_of("post_failure_action", _ACTIONS, None),
+        post_failure_action=fields.one_of("post_failure_action", ACTIONS, None),
         verifier=fields.read("verifier", lambda mode: _verifier(mode, kind), Verifier.NONE),
         attempts=fields.whole("attempts", 1, MAX_ATTEMPTS, 1),
         retry_after_ms=fields.whole("retry_after_ms", 0, MAX_RETRY_AFTER_MS, 0),
@@ -225,12 +230,13 @@ def _vertex(place: _Place) -> Vertex:
 
 def _kind(place: _Place) -> tuple[VertexKind, str]:
     fields = place.fields(("variant", "tool_fqn"))
-    fqn = fields.text("tool_fqn")
-    if fqn:
+    named = fields.places.get("tool_fqn")
+    fqn = named.text() if named else ""
+    if named and isinstance(named.value, str):
         try:
             ToolFqn.parse(fqn)
         except ValidationError as error:
-            fields.places["tool_fqn"].refuse(f"{error.message}. {error.hint}")
+            named.refuse(f"{error.message}. {error.hint}")
     return fields.one_of("variant", _VERTEX_KINDS, VertexKind.OFF_CHAIN), fqn
 
 
@@ -254,11 +260,11 @@ def _edge(place: _Place) -> Edge:
 
 def _edge_kind(place: _Place) -> EdgeKind:
     if not isinstance(place.value, dict):
-        return place.one_of(_EDGE_KINDS)
-    fields = place.fields((), _VARIANT_TAGS)
+        return place.one_of(EDGE_KINDS)
+    fields = place.fields((), VARIANT_TAGS)
     if len(fields.places) != 1:
         place.refuse('Expected a string, or an object such as {"variant": "normal"}.')
-    return fields.one_of(next(iter(fields.places), ""), _EDGE_KINDS, EdgeKind.NORMAL)
+    return fields.one_of(next(iter(fields.places), ""), EDGE_KINDS, EdgeKind.NORMAL)
 
 
 def _output_port(place: _Place) -> OutputPort:

@@ -4,9 +4,9 @@ The drawing has no script, no IDs and no external references, so a page can embe
 A page can select a vertex by `data-vertex` and color it by the class of its phase.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from itertools import islice, pairwise
+from itertools import islice, pairwise, zip_longest
 
 from nexus_tools.workflow.document.document import Document, EdgeKind
 from nexus_tools.workflow.drawing.layout import Area, Layout, Point, Route, Size, Spacing
@@ -86,22 +86,35 @@ HEAD = 7
 MAX_SENTENCES = 100
 
 
-def draw_svg(document: Document, states: Mapping[str, VertexState] | None = None) -> str:
-    """Return the SVG file. `states` color the vertices by the phases of their runs."""
+def draw_svg(
+    document: Document,
+    states: Mapping[str, VertexState] | None = None,
+    *,
+    hrefs: Sequence[str] = (),
+    styled: bool = True,
+) -> str:
+    """Return the SVG file. `states` color the vertices by the phases of their runs.
+
+    `hrefs` are links of the vertices, in the order of the document. Without `styled`, the drawing
+    needs `svg_style` in the stylesheet of its page.
+    """
     picture = create_picture(document, states)
-    return "\n".join(_file(picture, picture.layout(_vertex_size, _label_size, SPACING))) + "\n"
+    layout = picture.layout(_vertex_size, _label_size, SPACING)
+    return "\n".join(_file(picture, layout, hrefs, styled=styled)) + "\n"
 
 
-def _file(picture: Picture, layout: Layout) -> Iterator[str]:
+def _file(picture: Picture, layout: Layout, hrefs: Sequence[str], *, styled: bool) -> Iterator[str]:
     width, height = (
         round(side) + 2 * MARGIN for side in (max(layout.size.width, 1), max(layout.size.height, 1))
     )
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" class="workflow" {size} role="img">'
+    role = "group" if hrefs else "img"  # a reader of an image does not see its links
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" class="workflow" {size} role="{role}">'
     says = picture.descriptions()
     yield f"<title>{escape(next(says))}</title>"
     yield f"<desc>{escape('. '.join(islice(says, MAX_SENTENCES)))}</desc>"
-    yield f"<style>{_style()}</style>"
+    if styled:
+        yield f"<style>{svg_style()}</style>"
     yield (
         f'<rect class="paper" x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="8"/>'
     )
@@ -111,14 +124,23 @@ def _file(picture: Picture, layout: Layout) -> Iterator[str]:
         yield _text(area.left + 8, area.top + 15, "frame-title", block.title)
     for edge, route in zip(picture.edges, layout.routes, strict=True):
         yield from _edge(picture, edge, route)
-    for vertex, area in zip(picture.vertices, layout.boxes, strict=True):
+    for vertex, area, href in zip_longest(
+        picture.vertices, layout.boxes, hrefs[: len(picture.vertices)]
+    ):
+        if href is not None:
+            yield f'<a href="{escape(href)}">'
         yield from _vertex(vertex, area)
+        if href is not None:
+            yield "</a>"
     yield "</g>"
     yield "</svg>"
 
 
-def _style() -> str:
-    """Return style rules with light colors, and rules with custom properties for newer browsers."""
+def svg_style() -> str:
+    """Return the style rules of drawings.
+
+    Rules with light colors precede rules with custom properties, which newer browsers use.
+    """
     plain, variable = [], []
     for rule in RULES.strip().splitlines():
         selector, _, body = rule.removesuffix(" }").partition(" { ")

@@ -1,5 +1,6 @@
 """The initial values of an execution: default values, and inputs for an entry group's ports."""
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -80,12 +81,13 @@ def entry_values(
     if missing := ports - values.keys():
         raise _missing(targets, missing)
     fqns = {vertex.name: vertex.fqn for vertex in document.vertices}
-    failures: dict[str, str] = {}
+    failures: dict[str, tuple[str, bool]] = {}
     for target, value in values.items():
         tool = None if target.is_order_only else (tools or {}).get(fqns[target.vertex])
         if tool is not None and (wrong := tool.mismatch(target.port, value)):
             called = next(name for name, found in targets.items() if target in found)
-            failures.setdefault(called, wrong)
+            accepts_string = not tool.mismatch(target.port, json.dumps(value))
+            failures.setdefault(called, (wrong, accepts_string))
     if failures:
         raise _invalid_inputs(failures)
     return values
@@ -151,17 +153,26 @@ def _names_for(names: Mapping[str, tuple[InputPort, ...]], ports: set[InputPort]
     return wanted
 
 
-def _invalid_inputs(failures: Mapping[str, str]) -> ValidationError:
-    """Return the error for invalid inputs. `failures` maps input names to problems."""
-    (name, wrong), *others = failures.items()
+def _invalid_inputs(failures: Mapping[str, tuple[str, bool]]) -> ValidationError:
+    """Return the error for invalid inputs.
+
+    `failures` maps input names to the problem, and to whether the JSON of the value, as a string,
+    is valid.
+    """
+    (name, (wrong, _)), *others = failures.items()
     more = f", and {count(len(others), 'other')}" if others else ""
     return ValidationError(
         "input_invalid",
         f"the input {name} is invalid: {wrong}{more}",
         details={
             "failures": [
-                {"input": name, "pointer": json_pointer((name,)), "message": wrong}
-                for name, wrong in failures.items()
+                {
+                    "input": name,
+                    "pointer": json_pointer((name,)),
+                    "message": wrong,
+                    "accepts_string": accepts_string,
+                }
+                for name, (wrong, accepts_string) in failures.items()
             ]
         },
     )

@@ -228,3 +228,16 @@ def test_invalid_cycles_are_drawn():
 def test_vertices_with_equal_names_are_both_drawn():
     vertices = (Vertex("a", "xyz.example.one@1"), Vertex("a", "xyz.example.two@1"))
     assert len(groups(draw_svg(Document(vertices, (edge("a.ok.x -> a.y"),))), "vertex")) == 2
+
+
+def test_drawing_for_a_page_links_its_vertices_and_has_no_style():
+    document = read("approval")
+    hrefs = [f'#vertex-{number}"><x' for number, _ in enumerate(document.vertices)]
+    svg = draw_svg(document, hrefs=hrefs, styled=False)
+    links = [*parse(svg).iter(f"{SVG}a")]
+    assert [link.get("href") for link in links] == hrefs
+    assert [link.find(f"{SVG}g").get("data-vertex") for link in links] == [
+        vertex.name for vertex in document.vertices
+    ]
+    assert parse(svg).find(f"{SVG}style") is None
+    assert parse(svg).get("role") == "group"

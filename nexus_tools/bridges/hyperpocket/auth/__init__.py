@@ -5,6 +5,7 @@ Start reading at `provider.py`.
 
 from nexus_tools.bridges.hyperpocket.auth.clock import Clock
 from nexus_tools.bridges.hyperpocket.auth.configuration import auth_providers
+from nexus_tools.bridges.hyperpocket.auth.configuration_schema import providers_schema
 from nexus_tools.bridges.hyperpocket.auth.device_flow import DeviceAuthorization
 from nexus_tools.bridges.hyperpocket.auth.device_flow_provider import DeviceFlowProvider
 from nexus_tools.bridges.hyperpocket.auth.provider import (
@@ -28,5 +29,6 @@ __all__ = [
     "DeviceFlowProvider",
     "TokenProvider",
     "auth_providers",
+    "providers_schema",
     "sign_in",
 ]

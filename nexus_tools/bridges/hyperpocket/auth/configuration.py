@@ -15,8 +15,8 @@ from nexus_tools.bridges.hyperpocket.auth.provider import (
 from nexus_tools.bridges.hyperpocket.auth.token_endpoint import AuthorizationServer
 from nexus_tools.errors import ValidationError
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
-_ENDPOINTS = ("client_id", "token_endpoint", "device_authorization_endpoint")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+ENDPOINTS = ("client_id", "token_endpoint", "device_authorization_endpoint")
 
 Make = Callable[[str, Mapping[str, Any], CredentialStore, Clock], AuthProvider]
 
@@ -43,9 +43,9 @@ def _provider(name: str, entry: Any, store: CredentialStore, clock: Clock) -> Au
     if not isinstance(entry, Mapping):
         raise _invalid(name, "expected a table")
     kind = entry.get("kind")
-    if kind not in _KINDS:
-        raise _invalid(name, f"kind must be one of {', '.join(_KINDS)}")
-    make, fields = _KINDS[kind]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise _invalid(name, f"kind must be one of {', '.join(KINDS)}")
+    make, fields = KINDS[kind]
     unknown = sorted(entry.keys() - {"kind", "env", *fields})
     if unknown:
         raise _invalid(name, f"unknown keys for kind {kind}: {', '.join(unknown)[:200]}")
@@ -69,7 +69,7 @@ def _api_key(name: str, entry: Mapping[str, Any], store: CredentialStore, _: Clo
 def _device_flow(
     name: str, entry: Mapping[str, Any], store: CredentialStore, clock: Clock
 ) -> AuthProvider:
-    client_id, token_endpoint, device_endpoint = (_text(name, entry, key) for key in _ENDPOINTS)
+    client_id, token_endpoint, device_endpoint = (_text(name, entry, key) for key in ENDPOINTS)
     secret = _text(name, entry, "client_secret") if "client_secret" in entry else ""
     return DeviceFlowProvider(
         store,
@@ -83,7 +83,7 @@ def _device_flow(
 
 def _names(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     names = _texts(name, entry, "env")
-    invalid = [variable for variable in names if not _NAME.fullmatch(variable)]
+    invalid = [variable for variable in names if not NAME.fullmatch(variable)]
     if invalid:
         raise _invalid(name, f"{invalid[0][:80]!r} is not a valid name of an environment variable")
     return names
@@ -109,8 +109,8 @@ def _invalid(name: object, problem: str) -> ValidationError:
     return ValidationError("auth_provider_invalid", message)
 
 
-_KINDS: dict[str, tuple[Make, tuple[str, ...]]] = {
+KINDS: dict[str, tuple[Make, tuple[str, ...]]] = {
     "token": (_token, ()),
     "api_key": (_api_key, ()),
-    "device_flow": (_device_flow, (*_ENDPOINTS, "client_secret", "scopes")),
+    "device_flow": (_device_flow, (*ENDPOINTS, "client_secret", "scopes")),
 }
