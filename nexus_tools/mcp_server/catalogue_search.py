@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 from nexus_tools.errors import NexusError
+from nexus_tools.index import merge_places
 from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, CataloguePage
 from nexus_tools.mcp_server.catalogue.combined_catalogue import CombinedCatalogue
-from nexus_tools.mcp_server.catalogue.sources import Proposal, Proposer, simple_catalogues
+from nexus_tools.mcp_server.catalogue.sources import (
+    Proposal,
+    Proposer,
+    describe_problem,
+    simple_catalogues,
+)
 from nexus_tools.mcp_server.search_index import CatalogueIndex
-from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.tool import ToolFqn
-
-_log = get_logger("nexus_tools.mcp_server.catalogue_search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,6 @@ class CatalogueSearch:
         self._catalogue = catalogue
         self._memory = CatalogueIndex(catalogue)
         self._parts: tuple[Proposer | None, CatalogueIndex | None] | None = None
-        self._problem = ""
 
     async def find(self, query: str, limit: int, offset: int) -> Findings:
         """Return the tools that fit a query. Without words, return all tools by name."""
@@ -54,21 +55,14 @@ class CatalogueSearch:
         try:
             proposal = await proposer.propose(query, *span)
         except NexusError as error:
-            self._report(error)
-            note = f"the index is not used, because {error.message}"
+            note = f"the index is not used, because {describe_problem(error)}"
             return await self._find_in_memory(query, limit, offset, note)
         if proposal is None:
             return await self._find_in_memory(query, limit, offset)
-        self._problem = ""
         if others is None:
             return _findings(proposal, proposal.fqns, proposal.total)
         found = (await others.get()).find(query, *span)
-        merged = [
-            fqn
-            for pair in zip_longest(proposal.fqns, found.fqns)
-            for fqn in pair
-            if fqn is not None
-        ]
+        merged = merge_places([proposal.fqns, found.fqns])
         return _findings(
             proposal,
             merged[offset : offset + limit],
@@ -109,12 +103,6 @@ class CatalogueSearch:
         source = "chain" if notes else ""
         is_complete = self._memory.is_complete
         return Findings(results.fqns, results.total, is_complete, source, notes=notes)
-
-    def _report(self, error: NexusError) -> None:
-        """Log why the index is not used, once for each reason."""
-        if error.code != self._problem:
-            self._problem = error.code
-            _log.warning("index_not_used", code=error.code, error=error.message, hint=error.hint)
 
 
 def _findings(

@@ -33,8 +33,8 @@ class Presentation:
 
     If `domain` is set, all tools are in this domain or its subdomains, and their names omit it.
     `annotate` returns the known annotations of a tool. If calls are paid (`is_paid`), the caller
-    pays the tool's price and gas. `origins` returns the authors of tools. The server does not
-    repeat hints of unknown authors.
+    pays the tool's price, the leader's fee, and gas. `origins` returns the authors of tools. The
+    server does not repeat hints of unknown authors.
     """
 
     domain: str | None = None
@@ -64,7 +64,10 @@ class Presentation:
             return (
                 f"A call costs up to {units.sui(price_mist)} plus gas. Unused funds are refunded."
             )
-        return f"A call costs {units.sui(price_mist)} plus gas."
+        return (
+            f"A call costs {units.sui(price_mist)} plus the leader's fee and gas."
+            " It first reserves more, and the unused part is refunded."
+        )
 
     def document(
         self, definition: Exportable, price_mist: int | None = None, origin: Origin = OWN

@@ -6,6 +6,7 @@ from typing import Any
 import mcp_types as types
 
 from nexus_tools.errors import NexusError
+from nexus_tools.mcp_server.receipt import Receipt
 from nexus_tools.sui.support.untrusted_text import escaped_json, one_line
 from nexus_tools.tool import Failure, Outcome
 
@@ -32,6 +33,12 @@ def error_result(error: NexusError) -> types.CallToolResult:
     ]
     lines = [f"{error.code}: {error}", *places]
     return _error("\n".join(one_line(line, _MAX_DETAIL) for line in lines))
+
+
+def with_receipt(result: types.CallToolResult, receipt: Receipt) -> types.CallToolResult:
+    """Return the result with the cost of the call in `_meta`, if the call paid."""
+    meta = receipt.meta()
+    return result if meta is None else result.model_copy(update={"meta": meta})
 
 
 def _error(text: str) -> types.CallToolResult:

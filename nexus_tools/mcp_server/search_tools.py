@@ -15,7 +15,13 @@ from nexus_tools.mcp_server.catalogue_search import CatalogueSearch
 from nexus_tools.mcp_server.origins import OWN, UNKNOWN, Origin
 from nexus_tools.mcp_server.presentation import PRICE, Presentation
 from nexus_tools.mcp_server.progress import progress_to
-from nexus_tools.mcp_server.results import call_result, document_result, error_result
+from nexus_tools.mcp_server.receipt import Receipt
+from nexus_tools.mcp_server.results import (
+    call_result,
+    document_result,
+    error_result,
+    with_receipt,
+)
 from nexus_tools.sui.support.untrusted_text import one_line
 from nexus_tools.tool import (
     InterfaceValidator,
@@ -159,9 +165,12 @@ class SearchHandler:
         self._tools = {FIND: self._find, DESCRIBE: self._describe, CALL: self._call}
 
     async def list_tools(
-        self, _: Context, __: types.PaginatedRequestParams | None
+        self, _: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """Return the three tools."""
+        """Return the three tools. Every cursor is an invalid parameter, as there is one page."""
+        if params is not None and params.cursor is not None:
+            message, data = "the cursor was not issued by this server", {"code": "cursor_invalid"}
+            raise MCPError(types.INVALID_PARAMS, message, data=data)
         return types.ListToolsResult(tools=_TOOLS)
 
     async def call_tool(
@@ -175,11 +184,13 @@ class SearchHandler:
         if params.name not in self._tools:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name[:200]!r}")
         arguments = params.arguments or {}
+        receipt = Receipt.start()
         try:
             self._validators[params.name].check_input(arguments)
-            return await self._tools[params.name](context, arguments)
+            result = await self._tools[params.name](context, arguments)
         except NexusError as error:
-            return error_result(error)
+            result = error_result(error)
+        return with_receipt(result, receipt)
 
     async def _find(self, _: Context, arguments: Mapping[str, Any]) -> types.CallToolResult:
         limit, page = arguments.get("limit", _DEFAULT_FOUND), arguments.get("page", 1)

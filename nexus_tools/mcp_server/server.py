@@ -29,7 +29,8 @@ from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
 from nexus_tools.mcp_server.origins import UNKNOWN, OriginLookup, own_origins
 from nexus_tools.mcp_server.presentation import Annotate, Presentation, declared
 from nexus_tools.mcp_server.progress import progress_to
-from nexus_tools.mcp_server.results import call_result, error_result
+from nexus_tools.mcp_server.receipt import Receipt
+from nexus_tools.mcp_server.results import call_result, error_result, with_receipt
 from nexus_tools.mcp_server.search_tools import SearchHandler
 from nexus_tools.sui.support.allowed_sources import AllowedSources
 from nexus_tools.sui.support.logs import get_logger
@@ -180,14 +181,16 @@ class _ListHandler:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Return the outcome of one call. Only an unknown name is a protocol error."""
+        receipt = Receipt.start()
         try:
             definition = await self._definition(params.name)
             ports = params.arguments or {}
             check_arguments(definition, ports)
             outcome = await self._catalogue.call(definition, ports, progress_to(context))
+            result = call_result(outcome)
         except NexusError as error:
-            return error_result(error)
-        return call_result(outcome)
+            result = error_result(error)
+        return with_receipt(result, receipt)
 
     async def _definition(self, name: str) -> Exportable:
         fqn = await self._names.find(name)

@@ -3,10 +3,13 @@
 import pytest
 from mcp import Client
 
-from nexus_tools.errors import WrongStateError
+from nexus_tools.errors import NexusError, WrongStateError
+from nexus_tools.index import IndexIdentity, open_writer
+from nexus_tools.index.index_file import open_reader
 from nexus_tools.mcp_server import CataloguePage, CombinedCatalogue, mcp_server
 from nexus_tools.mcp_server.catalogue.sources import Proposal
 from nexus_tools.mcp_server.catalogue_search import CatalogueSearch
+from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
 pytestmark = pytest.mark.anyio
@@ -78,6 +81,28 @@ async def test_stale_index_is_reported_and_the_catalogue_is_read(indexed):
         "the index is not used, because the index is 5 min behind the chain"
     )
     assert indexed.scans > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "this machine does not have an index of the registry"),
+        (b"x" * 4_096, "the index on this machine cannot be read"),
+        ("index", "the index on this machine belongs to another network or package"),
+    ],
+)
+async def test_note_about_the_index_contains_no_path(indexed, tmp_path, content, reason):
+    path, identity = tmp_path / "index.sqlite", IndexIdentity("chain", Address.of(1))
+    if content == "index":
+        open_writer(path, IndexIdentity("other", Address.of(1))).close()
+    elif content is not None:
+        path.write_bytes(content)
+    with pytest.raises(NexusError) as caught:
+        open_reader(path, identity)
+    indexed.error = caught.value
+    document = await find_tools(indexed, query="divide")
+    assert str(tmp_path) in caught.value.message
+    assert document["note"] == f"the index is not used, because {reason}"
 
 
 async def test_index_is_used_again_when_it_is_current(indexed):

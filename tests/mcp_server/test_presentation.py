@@ -35,7 +35,10 @@ def test_paid_call_is_neither_read_only_nor_idempotent(add):
 
 def test_price_is_in_the_description_of_paid_calls_and_in_meta(add):
     paid = Presentation(is_paid=True).document(add, 10_000_000)
-    assert paid.description == "Adds two integers.\n\nA call costs 0.01 SUI plus gas."
+    assert paid.description == (
+        "Adds two integers.\n\nA call costs 0.01 SUI plus the leader's fee and gas."
+        " It first reserves more, and the unused part is refunded."
+    )
     assert paid.meta["nexus/price_mist"] == 10_000_000
     free = Presentation().document(add, 10_000_000)
     assert free.description == "Adds two integers."

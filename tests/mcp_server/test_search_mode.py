@@ -59,6 +59,14 @@ async def test_search_mode_tools_find_describe_and_call_a_tool(connect):
     assert called.structured_content == {"ok": {"quotient": 3.5}}
 
 
+@pytest.mark.parametrize("cursor", ["nonsense", "Mw==", ""])
+async def test_every_cursor_is_an_invalid_parameter(client, cursor):
+    with pytest.raises(MCPError) as raised:
+        await client.list_tools(cursor=cursor)
+    assert raised.value.error.code == -32602
+    assert raised.value.error.data == {"code": "cursor_invalid"}
+
+
 async def test_found_tool_has_a_summary_with_inputs_and_outputs(client):
     results = await client.call_tool("find_tools", {"query": "divide"})
     assert results.structured_content["tools"][0] == {

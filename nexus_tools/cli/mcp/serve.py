@@ -19,7 +19,17 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 
 
 @click.command()
-@click.option("--http", metavar="HOST:PORT", help="Serve over HTTP instead of stdin and stdout.")
+@click.option(
+    "--http",
+    metavar="[HOST:]PORT",
+    help="Serve over HTTP instead of stdin and stdout. Default host: 127.0.0.1.",
+)
+@click.option(
+    "--allow-unauthenticated",
+    is_flag=True,
+    help="Allow --http on an address that other machines can reach, although the server does not"
+    " authenticate clients.",
+)
 @click.option(
     "--allow-host",
     multiple=True,
@@ -62,7 +72,7 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
     " --on-chain to also serve tools.",
 )
 @LEADERS_OPTION
-@click.option("--budget", type=AMOUNT, help="Maximum amount to spend on paid calls, in SUI.")
+@click.option("--budget", type=AMOUNT, help="Maximum amount that this process spends, in SUI.")
 @click.option(
     "--max-outcome-bytes",
     type=click.IntRange(min=0),

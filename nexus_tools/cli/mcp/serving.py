@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools import __version__
@@ -17,9 +17,10 @@ from nexus_tools.cli.framework import (
     until_stopped,
 )
 from nexus_tools.cli.mcp.origins import registry_origins
+from nexus_tools.cli.mcp.payment import check_payment, is_paid
 from nexus_tools.cli.shared.index_urls import selected_index_urls
 from nexus_tools.contracts import ToolState
-from nexus_tools.errors import UnreachableError, UsageError
+from nexus_tools.errors import NexusError, UnreachableError, UsageError
 from nexus_tools.http.embedded_server import parse_host_and_port
 from nexus_tools.mcp_server import (
     Budget,
@@ -45,6 +46,7 @@ from nexus_tools.mcp_server import (
 )
 from nexus_tools.nexus import Nexus
 from nexus_tools.registry import ToolFilter
+from nexus_tools.settings.settings import Settings
 from nexus_tools.sui.support import units
 from nexus_tools.sui.support.allowed_sources import is_loopback
 from nexus_tools.sui.support.logs import log_to_stderr
@@ -60,20 +62,22 @@ Options = Mapping[str, Any]
 
 
 async def serve(session: Session, selection: ToolSelection, options: Options) -> None:
-    """Serve until stdin ends or a signal arrives, also while the network is unreachable.
+    """Serve until stdin ends or a signal arrives.
 
-    Raises `budget_missing`, `address_invalid`, `config_invalid`, or an error of a network that
-    responds, such as `package_not_published`.
+    If the network, a package, a leader or a key cannot be used, the requests of clients fail with
+    the reason until it can be used. Raises `budget_missing`, `address_invalid`,
+    `authentication_missing`, `config_invalid` or `index_url_invalid`.
     """
-    _check(session, options)
+    check_payment(options, yes=session.yes)
     log_to_stderr("json" if session.output.as_json else None)
-    place = None if options["http"] is None else parse_host_and_port(options["http"])
+    place = _address(options)
     tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
-    is_paid = _is_paid(options)
-    if is_paid:
-        session.signer()  # prompt for a passphrase now, not during a call
+    pays = is_paid(options)
+    if pays:
+        _unlock_key(session)
     else:
         _direct_config(options)  # reject invalid options even if the node does not respond
+    selected_index_urls(session, options["index_urls"])
     catalogue = LazyCatalogue(lambda: _connected(session, tool_filter, selection, options))
     async with catalogue.running():
         await _try_once(session, catalogue)
@@ -85,7 +89,7 @@ async def serve(session: Session, selection: ToolSelection, options: Options) ->
             page_size=options["page_size"],
             mode=options["mode"],
             domain=selection.domains[0] if len(selection.domains) == 1 else None,
-            is_paid=is_paid,
+            is_paid=pays,
             origins=catalogue.origins,
         )
         if place is None:
@@ -94,24 +98,24 @@ async def serve(session: Session, selection: ToolSelection, options: Options) ->
             await _on_http(session, server, place, options)
 
 
-def _is_paid(options: Options) -> bool:
-    """Return whether calls are paid from the wallet."""
-    return bool(options["on_chain"] or options["workflows"])
+def _address(options: Options) -> tuple[str, int] | None:
+    """Return the host and the port of --http, or None without it.
 
-
-def _check(session: Session, options: Options) -> None:
-    """Require a budget or --yes for paid calls, and reject options of paid calls otherwise."""
-    if _is_paid(options):
-        if options["budget"] is None and not session.yes:
-            raise UsageError(
-                "budget_missing",
-                "paid calls require a budget",
-                hint="Pass --budget SUI to limit what this server spends, or --yes for no limit.",
-            )
-    elif options["budget"] is not None:
-        raise UsageError("option_not_applicable", "--budget needs --on-chain or --workflows")
-    elif options["leader_names"]:
-        raise UsageError("option_not_applicable", "--leader needs --on-chain or --workflows")
+    Raises `address_invalid`, or `authentication_missing` for a public address without consent.
+    """
+    if options["http"] is None:
+        return None
+    host, port = parse_host_and_port(options["http"])
+    if not is_loopback(host) and not options["allow_unauthenticated"]:
+        paid = " and spend from your wallet" if is_paid(options) else ""
+        raise UsageError(
+            "authentication_missing",
+            f"anyone who can reach {host} could call these tools{paid}, because the server does not"
+            " authenticate clients",
+            hint=f"Listen on 127.0.0.1:{port} behind a proxy that authenticates clients, or pass"
+            " --allow-unauthenticated.",
+        )
+    return host, port
 
 
 @asynccontextmanager
@@ -120,16 +124,36 @@ async def _connected(
 ) -> AsyncIterator[tuple[Catalogue, OriginLookup]]:
     """Open the catalogue with its origins.
 
-    Raises `node_unreachable` after the timeout of one command.
+    Raises `node_unreachable` after the timeout of one command, and the errors of `Session.nexus`.
     """
-    async with session.nexus(signing=False):
-        pass  # fail now if the node is unreachable, because the next connection waits for it
+    # Another command may have published the packages since, for example on a new localnet.
+    session.settings.deployments = Settings.load().deployments
+    with _without_paths(session):
+        async with session.nexus(signing=is_paid(options)):
+            pass  # fail now if the node is unreachable, because the next connection waits for it
     async with (
-        session.nexus(signing=_is_paid(options), keeps_running=True) as nexus,
+        session.nexus(signing=is_paid(options), keeps_running=True) as nexus,
         _catalogue(session, nexus, tool_filter, options) as catalogue,
         registry_origins(session, nexus, selection, options["query_domain"]) as origins,
     ):
         yield catalogue, origins
+
+
+def _unlock_key(session: Session) -> None:
+    """Prompt for a passphrase now, not during a call. If the key cannot be used, calls say why."""
+    with suppress(NexusError):
+        session.signer()
+    session.settings.passphrase.prompt = None
+
+
+@contextmanager
+def _without_paths(session: Session) -> Iterator[None]:
+    """Omit the path of the keystore from errors, because models receive them."""
+    try:
+        yield
+    except NexusError as error:
+        error.message = error.message.replace(str(session.settings.keystore), "the keystore")
+        raise
 
 
 def _direct_config(options: Options) -> "LeaderConfig":
@@ -138,12 +162,15 @@ def _direct_config(options: Options) -> "LeaderConfig":
 
 
 async def _try_once(session: Session, catalogue: LazyCatalogue) -> None:
-    """Connect before the first client arrives. If the network is unreachable, only warn."""
+    """Connect before the first client arrives. If this fails, only warn."""
     try:
         async with asyncio.timeout(_START_S):
-            await catalogue.opened()
+            await catalogue.opened(log_failure=False)
     except UnreachableError as error:
         session.output.warn(plain(f"{error.message}: calls fail until the network responds"))
+    except NexusError as error:
+        session.output.warn(plain(f"{error.message}: calls fail until you correct this"))
+        session.output.note(plain(error.hint))
     except TimeoutError:
         name = session.network().name
         session.output.warn(f"{name} does not respond yet: calls fail until it does")
@@ -171,7 +198,7 @@ async def _catalogue(
     urls = selected_index_urls(session, options["index_urls"])
     merged = MergedProposals(local, urls, nexus.tools, tool_filter, max_price_mist=max_price_mist)
     async with merged as proposals:
-        if _is_paid(options):
+        if is_paid(options):
             paid = _paid_catalogue(session, nexus, tool_filter, proposals, options)
             async with paid as catalogue:
                 yield catalogue
@@ -246,7 +273,7 @@ def _ending() -> str:
 
 def _instructions(session: Session, options: Options) -> str:
     """Return the instructions for a model that uses the served tools."""
-    how = "an on-chain transaction that costs SUI" if _is_paid(options) else "free"
+    how = "an on-chain transaction that costs SUI" if is_paid(options) else "free"
     searched = options["mode"] == "search"
     way = " Use find_tools, then describe_tool, then call_tool." if searched else ""
     return (

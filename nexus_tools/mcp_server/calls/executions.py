@@ -24,11 +24,13 @@ from nexus_tools.mcp_server.calls.payment import (
     CallClient,
     PaidCallRunner,
     describe_leaders,
+    receipt_of,
     warn_if_cancelled,
 )
 from nexus_tools.mcp_server.catalogue.catalogue import Progress
 from nexus_tools.mcp_server.catalogue.workflow_catalogue import WorkflowOffer
 from nexus_tools.mcp_server.catalogue.workflow_definition import variant_of
+from nexus_tools.mcp_server.receipt import EXECUTION
 from nexus_tools.registry import (
     OF_EXECUTIONS,
     RUN_EVENTS,
@@ -38,6 +40,7 @@ from nexus_tools.registry import (
     StartedExecution,
 )
 from nexus_tools.sui.client import Cursor, EventRecord, Executed, follow_events
+from nexus_tools.sui.support import units
 from nexus_tools.sui.support.untrusted_text import one_line
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
@@ -108,12 +111,16 @@ class ExecutionCaller:
         }
         simulation = await self._executions.dry_run_client().start(workflow, inputs, **terms)
         most_mist = funds_mist + max(0, simulation.sent.cost.net)
-        with self._budget.reserved(most_mist) as reservation:
+        with (
+            self._budget.reserved(most_mist) as reservation,
+            receipt_of(reservation, EXECUTION) as receipt,
+        ):
             since = Cursor.after_checkpoint(await self._executions.client.latest_checkpoint())
             listener.require()
             with reservation.sending(most_mist, self._warn_of_start) as took:
                 started = await self._executions.start(workflow, inputs, **terms)
                 took(self._taken_mist(started))
+            receipt.object_id = str(started.execution)
             with warn_if_cancelled(self._warn, _continues(started.execution)):
                 assert isinstance(started.sent, Executed)
                 digest = started.sent.digest
@@ -123,7 +130,8 @@ class ExecutionCaller:
                 await listener.notify(f"assigned to {describe_leaders(started.leaders)}")
                 tracked = _TrackedExecution(started.execution, workflow.plan, listener, since)
                 state = await self._ended(offer, tracked, reservation)
-        await listener.notify(f"{state.status.replace('_', ' ')}")
+        paid = units.sui(reservation.spent_mist)
+        await listener.notify(f"{state.status.replace('_', ' ')}, paid {paid}")
         return _answer(state, tracked.is_short)
 
     def _warn_of_start(self, transaction: str) -> None:

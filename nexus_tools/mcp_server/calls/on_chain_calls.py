@@ -10,12 +10,15 @@ from nexus_tools.mcp_server.calls.payment import (
     CallClient,
     PaidCallRunner,
     describe_leaders,
+    receipt_of,
     warn_if_cancelled,
 )
 from nexus_tools.mcp_server.catalogue.catalogue import Progress
 from nexus_tools.mcp_server.catalogue.registry_catalogue import ToolOffer
+from nexus_tools.mcp_server.receipt import INVOCATION
 from nexus_tools.registry import Invocations, OutputInvalidError
 from nexus_tools.sui.client import Executed
+from nexus_tools.sui.support import units
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Failure, FailureReason, Outcome
 
@@ -67,11 +70,15 @@ class OnChainCalls:
         terms: Any = {"leaders": leaders, "max_outcome_bytes": limit, "max_cost_mist": prepaid}
         simulation, _ = await self._invocations.dry_run_client().request(tool, ports, **terms)
         most_mist = prepaid + max(0, simulation.cost.net)
-        with self._budget.reserved(most_mist) as reservation:
+        with (
+            self._budget.reserved(most_mist) as reservation,
+            receipt_of(reservation, INVOCATION) as receipt,
+        ):
             listener.require()
             with reservation.sending(most_mist, self._warn_of_request) as took:
                 sent, invocation_id = await self._invocations.request(tool, ports, **terms)
                 took(prepaid + sent.cost.net)
+            receipt.object_id = str(invocation_id)
             with warn_if_cancelled(self._warn, _open_warning(invocation_id)):
                 assert isinstance(sent, Executed)
                 requested = self._invocations.emitted(sent, InvocationRequested)
@@ -81,7 +88,8 @@ class OnChainCalls:
                 await listener.notify(f"assigned to {describe_leaders(requested.leaders)}")
                 outcome, digest = await self._closed(invocation_id, reservation)
         result = "failed" if isinstance(outcome, Failure) else "settled"
-        await listener.notify(f"{result} in the transaction {digest}")
+        paid = units.sui(reservation.spent_mist)
+        await listener.notify(f"{result} in the transaction {digest}, paid {paid}")
         return outcome
 
     def _warn_of_request(self, transaction: str) -> None:
@@ -129,8 +137,9 @@ class OnChainCalls:
 
 def _open_warning(invocation_id: Address) -> str:
     return (
-        f"the invocation {invocation_id} is still open. After it is closed or expired, run"
-        f" `nexus-tools tool outcome {invocation_id} --delete` to delete it"
+        f"the invocation {invocation_id} is still open. Run"
+        f" `nexus-tools tool outcome {invocation_id} --wait` to see its outcome. Then add --delete"
+        " to get its storage deposit"
     )
 
 

@@ -5,7 +5,9 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from nexus_tools.mcp_server.calls.budget import Reservation
 from nexus_tools.mcp_server.catalogue.catalogue import Progress
+from nexus_tools.mcp_server.receipt import Receipt
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Outcome
 
@@ -61,6 +63,17 @@ class PaidCallRunner:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+@contextmanager
+def receipt_of(reservation: Reservation, kind: str) -> Iterator[Receipt]:
+    """Provide the receipt of the running call, and write the cost to it at the end."""
+    receipt = Receipt.current()
+    receipt.kind = kind
+    try:
+        yield receipt
+    finally:
+        receipt.paid_mist = reservation.spent_mist
 
 
 @contextmanager

@@ -27,6 +27,7 @@ class LazyCatalogue:
     ) -> None:
         self._connect = connect
         self._wanted = asyncio.Event()
+        self._logs_failure = True
         self._attempt: asyncio.Future[tuple[Catalogue, OriginLookup]] | None = None
 
     @asynccontextmanager
@@ -41,12 +42,20 @@ class LazyCatalogue:
             with suppress(asyncio.CancelledError):
                 await keeper
 
-    async def opened(self) -> tuple[Catalogue, OriginLookup]:
-        """Return the catalogue and its origins. Concurrent callers share one attempt."""
+    async def opened(self, *, log_failure: bool = True) -> tuple[Catalogue, OriginLookup]:
+        """Return the catalogue and its origins. Concurrent callers share one attempt.
+
+        If the caller itself reports the error to the operator, pass `log_failure=False`.
+        """
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
+            self._logs_failure = log_failure
             self._wanted.set()
-        return await asyncio.shield(self._attempt)
+        try:
+            return await asyncio.shield(self._attempt)
+        except asyncio.CancelledError:
+            self._logs_failure = True  # the caller no longer waits for the error
+            raise
 
     async def parts(self) -> Sequence[Catalogue]:
         """Return the catalogue, which is opened."""
@@ -81,7 +90,8 @@ class LazyCatalogue:
             try:
                 await self._keep_open()
             except NexusError as error:
-                _log.warning("connection_failed", code=error.code, error=error.message)
+                if self._logs_failure:
+                    _log.warning("connection_failed", code=error.code, error=error.message)
                 self._give_up(error)
             except Exception as error:
                 self._give_up(error)

@@ -1,6 +1,6 @@
 """The catalogue of the on-chain registry for an MCP server, with calls of its tools."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -228,7 +228,13 @@ class RegistryCatalogue:
         """Return tools from the index. Raises the errors of `IndexProposals.propose`."""
         if self._proposals is None:
             return None
-        return await self._proposals.propose(query, limit, offset)
+        try:
+            proposal = await self._proposals.propose(query, limit, offset)
+        except NexusError as error:
+            self._report(error, _log.warning)
+            raise
+        self._problem = ""
+        return proposal
 
     async def find_all(self, fqns: Sequence[ToolFqn]) -> CataloguePage:
         """Return the current, checked definitions of the tools that are offered."""
@@ -258,10 +264,14 @@ class RegistryCatalogue:
         try:
             return await self._proposals.registered(position, limit)
         except NexusError as error:
-            if error.code != self._problem:
-                self._problem = error.code
-                _log.info("index_not_used", code=error.code, error=error.message, hint=error.hint)
+            self._report(error, _log.info)
             return None
+
+    def _report(self, error: NexusError, log: Callable[..., None]) -> None:
+        """Log why the index is not used, once for each reason."""
+        if error.code != self._problem:
+            self._problem = error.code
+            log("index_not_used", code=error.code, error=error.message, hint=error.hint)
 
     async def _read_page(
         self, start: int, limit: int, *, check_schemas: bool = True

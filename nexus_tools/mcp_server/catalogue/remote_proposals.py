@@ -3,22 +3,26 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from itertools import zip_longest
 from time import monotonic
 from typing import Self
 
-from nexus_tools.contracts import ToolState
+from nexus_tools.contracts import ToolState, tool_id
+from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.index import (
+    MAX_LOOKED_UP,
     IndexedToolFilter,
     IndexIdentity,
     RemoteIndex,
     ToolSort,
-    check_checkpoint,
+    check_remote,
+    describe_hidden,
+    find_hidden,
+    merge_places,
 )
 from nexus_tools.index.search.words import query_words
 from nexus_tools.mcp_server.catalogue.index_proposals import IndexProposals
-from nexus_tools.mcp_server.catalogue.sources import Names, Proposal
+from nexus_tools.mcp_server.catalogue.sources import Names, Proposal, describe_problem
 from nexus_tools.registry import ToolFilter, ToolRegistry
 from nexus_tools.sui.support.untrusted_text import one_line
 from nexus_tools.tool import ToolFqn
@@ -28,13 +32,15 @@ _PAGE_SIZE = 100
 _MAX_PROPOSED = 200
 """The number of tools that are read from a remote index for a query."""
 _MAX_REASON = 300
+_MAX_CONTAINED = 10_000
+"""The number of tools of a remote index that are remembered."""
 
 
 class MergedProposals:
     """The proposals of the local index and of remote ones. Use it with `async with`.
 
-    Each index gets an equal share of the first places, so a tool is found if any index has it. An
-    index that cannot be used is named in the notes.
+    Each index gets an equal share of the first places, so a tool is found if any index has it. The
+    notes name the indices that cannot be used, and those that hide tools.
     """
 
     def __init__(
@@ -83,13 +89,20 @@ class MergedProposals:
         errors = [result for result in results if isinstance(result, NexusError)]
         if not used:
             raise errors[0]
-        places = zip_longest(*(proposal.fqns for proposal in used))
-        merged = [*dict.fromkeys(fqn for place in places for fqn in place if fqn is not None)]
+        merged = merge_places([proposal.fqns for proposal in used])
+        shown = merged[offset:count]
         reasons = {fqn: text for proposal in used[::-1] for fqn, text in proposal.reasons.items()}
         notes = [note for proposal in used for note in proposal.notes]
-        notes += [error.message for error in errors if error.code != "index_missing"]
+        notes += [describe_problem(error) for error in errors if error.code != "index_missing"]
+        pairs = zip(self._remotes, results[1:], strict=True)
+        hidden = [
+            remote.hidden_notes(shown, result)
+            for remote, result in pairs
+            if isinstance(result, Proposal)
+        ]
+        notes += [note for part in await asyncio.gather(*hidden) for note in part]
         return Proposal(
-            tuple(merged[offset:count]),
+            tuple(shown),
             max(len(merged), *(proposal.total for proposal in used)),
             "; ".join(proposal.source for proposal in used),
             reasons,
@@ -109,7 +122,7 @@ class _Remote:
         max_price_mist: int | None,
     ) -> None:
         self.index = RemoteIndex(url, IndexIdentity.of(registry.deployment))
-        self._client = registry.client
+        self._registry = registry
         self._filter = tool_filter
         domains = tool_filter.domains
         self._wanted = IndexedToolFilter(
@@ -118,8 +131,9 @@ class _Remote:
             state=ToolState.ACTIVE,
             max_price_mist=max_price_mist,
         )
-        self._source = ""
+        self._checkpoint = 0
         self._checked_at = 0.0
+        self._contained: set[str] = set()
 
     async def propose(self, query: str, count: int) -> Proposal:
         """Return at most `count` tools. Raises the errors of `RemoteIndex` and `index_stale`."""
@@ -143,16 +157,41 @@ class _Remote:
             fits, after = fits and page.fits, page.next
             if after is None:
                 break
-        notes = () if fits else (f"no tool seems to fit in {self._source}",)
+        source = self.index.label(self._checkpoint)
+        notes = () if fits else (f"no tool seems to fit in {source}",)
         shown = {fqn: reason for fqn, reason in reasons.items() if reason}
-        return Proposal(tuple(reasons)[:count], len(reasons), self._source, shown, notes)
+        return Proposal(tuple(reasons)[:count], len(reasons), source, shown, notes)
+
+    async def hidden_notes(self, shown: Sequence[ToolFqn], proposal: Proposal) -> list[str]:
+        """Return a note if the index lacks tools that were registered before its checkpoint.
+
+        `shown` are the tools that any index proposed, and `proposal` are those of this index. Other
+        indices may have invented tools, so the chain decides which tools exist.
+        """
+        if len(self._contained) > _MAX_CONTAINED:
+            self._contained.clear()
+        self._contained.update(map(str, proposal.fqns))
+        missing = [fqn for fqn in map(str, shown) if fqn not in self._contained][:MAX_LOOKED_UP]
+        try:
+            hidden = await find_hidden(self.index, missing)
+            self._contained.update({*missing}.difference(hidden))
+            count = await self._count_older(hidden) if hidden else 0
+        except NexusError:
+            return []
+        return [describe_hidden(proposal.source, count)] if count else []
+
+    async def _count_older(self, fqns: Sequence[str]) -> int:
+        """Return how many of some tools the chain had at the checkpoint of the index."""
+        names = self._registry.deployment.tool_registry
+        ids = [tool_id(names, ToolFqn.parse(fqn)) for fqn in fqns]
+        tools = await self._registry.find_all(ids, Tool)
+        time_ms = await self._registry.client.checkpoint_time_ms(self._checkpoint)
+        return sum(tool is not None and tool.registered_at_ms <= time_ms for tool in tools)
 
     async def _check(self) -> None:
         if self._checked_at and monotonic() - self._checked_at <= _CHECK_INTERVAL_S:
             return
-        status = await self.index.status()
-        checkpoint = await check_checkpoint(self._client, status.checkpoint)
-        self._source = f"index at {self.index.url}, checkpoint {checkpoint}"
+        self._checkpoint = await check_remote(self._registry.client, self.index)
         self._checked_at = monotonic()
 
     def _admitted(self, text: str) -> ToolFqn | None:

@@ -5,8 +5,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from nexus_tools.errors import NexusError
 from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, CataloguePage
 from nexus_tools.tool import ToolFqn
+
+_PROBLEMS = {
+    "index_missing": "this machine does not have an index of the registry",
+    "index_invalid": "the index on this machine cannot be read",
+    "index_format_unsupported": "the index on this machine has another format",
+    "index_identity_mismatch": "the index on this machine belongs to another network or package",
+    "intent_model_invalid": "the intent model on this machine cannot be used",
+    "text_index_unusable": "the search index on this machine cannot be used",
+}
+
+
+def describe_problem(error: NexusError) -> str:
+    """Return why an index is not used, for a model, which does not need paths of this machine."""
+    return _PROBLEMS.get(error.code, error.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +78,8 @@ class Proposer(Source, Protocol):
     async def propose(self, query: str, limit: int, offset: int) -> Proposal | None:
         """Return tools that fit a query, or by name for a query without words.
 
-        The result is None if no index is set up. Tools must be read with `find_all` before they are
-        shown, because the index may be wrong.
+        The result is None if no index is set up. The method logs its errors. Tools must be read
+        with `find_all` before they are shown, because the index may be wrong.
 
         Raises:
             NexusError: if the index cannot be used, for example because it is stale.

@@ -360,7 +360,8 @@ async def test_closing_names_the_open_invocation(registry, capsys):
     await calls.close()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert f"`nexus-tools tool outcome {place} --delete`" in capsys.readouterr().err
+    warning = " ".join(capsys.readouterr().err.split())
+    assert f"Run `nexus-tools tool outcome {place} --wait` to see its outcome" in warning
     assert budget.spent_mist > 0
 
 

@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import AsyncExitStack, closing, suppress
 
 import pytest
+import structlog
 from anyio import to_thread
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -195,6 +196,14 @@ async def test_tool_that_was_unregistered_since_is_not_shown(market, registry):
     await registry.cancel_unregister(f"{DOMAIN}.freeze@1")
 
 
+async def test_missing_index_is_logged_once(registry, tmp_path):
+    market = Market(registry, tmp_path / "index.sqlite")
+    with structlog.testing.capture_logs() as logged:
+        await market.find(query="melt")
+    logs = [(line["log_level"], line["code"]) for line in logged if "index" in line["event"]]
+    assert logs == [("warning", "index_missing")]
+
+
 async def test_index_deleted_while_serving_is_reported(market, monkeypatch):
     monkeypatch.setattr(index_proposals, "_CHECK_INTERVAL_S", 0)
     async with market.client() as client:
@@ -208,7 +217,7 @@ async def test_index_deleted_while_serving_is_reported(market, monkeypatch):
             path.unlink()
         without = await find()
         assert without["source"] == "chain"
-        assert "does not exist" in without["note"]
+        assert "does not have an index" in without["note"]
         assert names(without) == ["melt@1"]
         await market.write()
         again = await find()
@@ -433,6 +442,10 @@ async def test_hiding_and_inventing_indices_are_merged(market, serve_index):
     found = await propose(market, [hiding, inventing], "")
     assert sorted(fqn_names(found)) == ["boil", "freeze", "melt", "melt-gold"]
     assert found.source.count("checkpoint") == 3
+    # No index is blamed for the invented tool. The inventing index does not contain `boil`.
+    for url, note in zip((hiding, inventing), found.notes, strict=True):
+        assert note.startswith(f"index at {url}, checkpoint ")
+        assert note.endswith(" does not contain 1 tool that other indices have")
     market.lie("DELETE FROM tools WHERE name = 'melt'")
     assert "melt" in fqn_names(await propose(market, [hiding, inventing], ""))
     merged = MergedProposals(market.proposals(), [inventing], market.registry, ACTIVE)
@@ -450,7 +463,7 @@ async def test_unusable_remote_indices_are_noted(market, serve_index):
         unreachable = f"http://127.0.0.1:{taken.getsockname()[1]}"
         found = await propose(market, [stale, unreachable], "melt")
         assert fqn_names(found) == ["melt"]
-        assert any("checkpoint" in note for note in found.notes)
+        assert any(f"{stale} is not used" in note for note in found.notes)
         assert any(unreachable in note for note in found.notes)
         for path in market.path.parent.glob("index.sqlite*"):
             path.unlink()

@@ -25,6 +25,12 @@ async def balance(user):
     return shown["balance_mist"]
 
 
+def receipt(result):
+    """Return the members of `_meta` that this server adds to the result of a paid call."""
+    meta = result.meta or {}
+    return {key: value for key, value in meta.items() if key.startswith("nexus/")}
+
+
 def text(result):
     [content] = result.content
     return content.text
@@ -65,36 +71,82 @@ async def forward_connections(port, target):
         await asyncio.gather(*pumps)
 
 
-@pytest.mark.parametrize("mode", MODES)
-async def test_serve_starts_without_a_network_and_recovers(on_stdio, user, chain, mode):
+@pytest.fixture
+def free_port():
+    """Yield a port on which only this test can start a server (socket(7), SO_REUSEADDR)."""
     with socket.socket() as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
+        yield bound.getsockname()[1]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_serve_starts_without_a_network_and_recovers(on_stdio, user, chain, mode, free_port):
     settings = user.settings
-    settings["networks"]["test"]["url"] = f"http://127.0.0.1:{port}"
+    settings["networks"]["test"]["url"] = f"http://127.0.0.1:{free_port}"
     user.configure(**settings)
     inputs = {"dividend": 84, "divisor": 2}
     async with on_stdio("--allow-loopback", mode=mode) as client:
         with pytest.raises(MCPError) as refused:
             await client.list_tools()
         failed = await client.call_tool(DIVIDE, inputs)
-        async with forward_connections(port, chain.url):
+        async with forward_connections(free_port, chain.url):
             listed = [tool.name for tool in (await client.list_tools()).tools]
             result = await client.call_tool(DIVIDE, inputs)
     assert refused.value.error.data == {"code": "node_unreachable"}
-    assert f"127.0.0.1:{port}" in refused.value.error.message
+    assert f"127.0.0.1:{free_port}" in refused.value.error.message
     assert failed.is_error
-    assert f"127.0.0.1:{port}" in text(failed)
+    assert f"127.0.0.1:{free_port}" in text(failed)
     assert DIVIDE in listed
     assert (result.structured_content, result.is_error) == (QUOTIENT, False)
 
 
+async def refusal(client):
+    """Return the code and the message with which a server refuses all requests."""
+    with pytest.raises(MCPError) as refused:
+        await client.list_tools()
+    failed = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
+    code, message = refused.value.error.data["code"], refused.value.error.message
+    assert (failed.is_error, text(failed)) == (True, f"{code}: {message}")
+    return code, message
+
+
+async def test_serve_starts_without_a_package_and_recovers(on_stdio, user):
+    settings = user.settings
+    deployments = settings.pop("deployments")
+    user.configure(**settings)
+    async with on_stdio() as client:
+        code, _ = await refusal(client)
+        user.configure(**settings, deployments=deployments)
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+    assert code == "package_not_published"
+    assert DIVIDE in listed
+
+
+async def test_serve_starts_if_another_node_uses_the_localnet_port(on_stdio, user, chain):
+    user.environment["NEXUS_TOOLS_LOCALNET_PORT"] = chain.url.rpartition(":")[2]
+    async with on_stdio("--network", "localnet") as client:
+        code, message = await refusal(client)
+    assert code == "localnet_not_running"
+    assert "localnet start" in message
+
+
+@pytest.mark.parametrize("options", [(), ("--on-chain", "--budget", "1")])
+async def test_serve_starts_without_its_key_and_recovers(on_stdio, user, options):
+    async with on_stdio("--wallet", "agent", *options) as client:
+        code, message = await refusal(client)
+        await to_thread.run_sync(lambda: user.json("wallet", "new", "agent"))
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+    assert code == "account_unknown"
+    assert message.startswith("no key named agent in the keystore, ")
+    assert str(user.folder) not in message
+    assert DIVIDE in listed
+
+
 @pytest.fixture
-def unreachable(home):
+def unreachable(home, free_port):
     """A user whose network does not respond."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+    url = f"http://127.0.0.1:{free_port}"
     home.configure(network="test", networks={"test": {"url": url}})
     return home
 
@@ -103,6 +155,7 @@ def test_serve_warns_of_unreachable_network(unreachable):
     done = unreachable.spawn("mcp", "serve", stdin="")
     assert (done.code, done.stdout) == (0, "")
     assert "calls fail until the network responds" in " ".join(done.stderr.split())
+    assert "connection_failed" not in done.stderr
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -114,6 +167,7 @@ async def test_search_mode_finds_and_calls_tools(on_stdio, mode):
         described = await client.call_tool("describe_tool", {"fqn": fqn})
         inputs = {"dividend": 84, "divisor": 2}
         result = await client.call_tool("call_tool", {"fqn": fqn, "inputs": inputs})
+    assert receipt(result) == {}  # a direct call is free
     assert listed == ["find_tools", "describe_tool", "call_tool"]
     assert fqn == FQNS[0]
     assert described.structured_content["nexus/price_mist"] == 10_000_000
@@ -139,7 +193,7 @@ async def test_page_size_limits_tools_per_page(on_stdio):
 async def test_paid_tools_show_their_price(on_stdio):
     async with on_stdio("--on-chain", "--budget", "1", "--only", "divide") as client:
         [paid] = [tool for tool in (await client.list_tools()).tools if tool.name == DIVIDE]
-    assert paid.description.endswith("A call costs 0.01 SUI plus gas.")
+    assert "A call costs 0.01 SUI plus the leader's fee and gas." in paid.description
     assert paid.meta["nexus/price_mist"] == 10_000_000
 
 
@@ -290,21 +344,28 @@ async def test_http_clients_can_connect(user, mode):
     assert server.end(signal.SIGINT).code == 0
 
 
+@pytest.mark.parametrize("address", ["0", ":0"])
+def test_http_port_without_a_host_is_on_the_loopback_interface(user, address):
+    server = user.daemon("serving", "mcp", "serve", "--http", address)
+    assert url_of(server).startswith("http://127.0.0.1:")
+
+
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "status"), [("agents.example.com", 200), ("other", 403)])
-def test_http_rejects_unknown_host_names(user, name, status):
+def test_http_rejects_unknown_host_names(user):
     server = user.daemon(
         *("serving", "mcp", "serve", "--http", "127.0.0.1:0"),
         *("--allow-host", "agents.example.com"),
     )
-    headers = {"Host": name, "Accept": "application/json, text/event-stream"}
-    first = json.loads(messages().splitlines()[0])
-    assert httpx.post(url_of(server), headers=headers, json=first).status_code == status
+    url, first = url_of(server), json.loads(messages().splitlines()[0])
+    for name, status in [("other", 403), ("agents.example.com", 200)]:
+        headers = {"Host": name, "Accept": "application/json, text/event-stream"}
+        assert httpx.post(url, headers=headers, json=first).status_code == status
 
 
 @pytest.mark.long
 def test_public_address_warns(user):
-    server = user.daemon("anyone", "mcp", "serve", "--http", "0.0.0.0:0")
+    arguments = ("mcp", "serve", "--http", "0.0.0.0:0", "--allow-unauthenticated")
+    server = user.daemon("anyone", *arguments)
     assert "anyone who can reach 0.0.0.0 can call these tools" in server.line
 
 
@@ -332,8 +393,15 @@ async def test_on_chain_call_reports_progress(
     assert operator_leader in assigned
     assert settled.startswith("settled in the transaction ")
     assert await balance(seller) - earned == 10_000_000
-    assert 10_000_000 < before - await balance(user) < 50_000_000
+    paid = before - await balance(user)
+    assert 10_000_000 < paid < 50_000_000
     place = requested.split()[2].rstrip(",")
+    assert settled.endswith(f", paid {result.meta['nexus/paid']}")
+    assert receipt(result) == {
+        "nexus/paid": f"{paid / 10**9:.9f}".rstrip("0") + " SUI",
+        "nexus/paid_mist": paid,
+        "nexus/invocation": place,
+    }
     shown = await to_thread.run_sync(lambda: user.fails("tool", "outcome", place))
     assert shown == (3, "invocation_unknown")
 
@@ -344,6 +412,7 @@ async def test_on_chain_failure_has_reason(on_stdio, running_leader):
         result = await client.call_tool(NAP, {"ending": "crash", "duration_ms": 0})
     assert result.is_error
     assert text(result).startswith("http_error")
+    assert receipt(result)["nexus/paid_mist"] > 0
 
 
 async def test_calls_beyond_budget_are_rejected(on_stdio, running_leader, user):
@@ -352,6 +421,7 @@ async def test_calls_beyond_budget_are_rejected(on_stdio, running_leader, user):
         result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
     assert result.is_error
     assert text(result).startswith("budget_exhausted")
+    assert receipt(result) == {}
     assert await balance(user) == before
 
 
@@ -371,6 +441,8 @@ async def test_spent_amount_counts_against_budget(on_stdio, running_leader):
         (("--on-chain",), "budget_missing"),
         (("--budget", "1"), "option_not_applicable"),
         (("--http", "nowhere"), "address_invalid"),
+        (("--http", "0.0.0.0:0"), "authentication_missing"),
+        (("--http", "[::]:0", "--on-chain", "--yes"), "authentication_missing"),
         (("--allow-network", "nowhere"), "config_invalid"),
     ],
 )
@@ -378,6 +450,16 @@ def test_incompatible_options_are_rejected(user, arguments, code):
     assert user.fails("mcp", "serve", *arguments) == (2, code)
 
 
-def test_invalid_option_is_rejected_when_the_network_is_unreachable(unreachable):
-    failed = unreachable.spawn("mcp", "serve", "--allow-network", "nowhere", "--json", stdin="")
-    assert (failed.code, failed.error["code"]) == (2, "config_invalid")
+@pytest.mark.parametrize(
+    ("option", "code"),
+    [("--allow-network", "config_invalid"), ("--index-url", "index_url_invalid")],
+)
+def test_invalid_option_is_rejected_when_the_network_is_unreachable(unreachable, option, code):
+    failed = unreachable.spawn("mcp", "serve", option, "nowhere", "--json", stdin="")
+    assert (failed.code, failed.error["code"]) == (2, code)
+
+
+def test_unknown_leader_is_reported_once(user):
+    done = user.spawn("mcp", "serve", "--on-chain", "--yes", "--leader", "northern", stdin="")
+    assert done.code == 0
+    assert done.stderr.count("northern") == 1, done.stderr

@@ -124,13 +124,14 @@ async def test_workflows_are_found_by_words_and_called(on_stdio, running_leader)
 
 
 async def test_workflow_call_starts_an_execution_and_returns_its_result(
-    on_stdio, running_leader, operator_leader
+    on_stdio, running_leader, operator_leader, user
 ):
     heard = []
 
     async def hear(progress, total, message):
         heard.append(message)
 
+    before = await balance(user)
     async with on_stdio(*SERVED) as client:
         result = await client.call_tool(HALVES, {"dividend": 84}, progress_callback=hear)
     [(variant, ports)] = result.structured_content.items()
@@ -140,7 +141,9 @@ async def test_workflow_call_starts_an_execution_and_returns_its_result(
     began, carried, *steps = heard
     assert began.startswith(f"started: execution {ports['execution']}, transaction ")
     assert operator_leader in carried
-    assert steps == ["first: ok", "second: ok", "completed"]
+    assert steps == ["first: ok", "second: ok", f"completed, paid {result.meta['nexus/paid']}"]
+    assert result.meta["nexus/execution"] == ports["execution"]
+    assert result.meta["nexus/paid_mist"] == before - await balance(user)
 
 
 @pytest.mark.long
