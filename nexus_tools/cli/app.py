@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -13,6 +15,7 @@ from nexus_tools import __version__
 from nexus_tools.cli.framework import (
     EXTRA_BY_MODULE,
     LazyGroup,
+    marked_lines,
     plain,
     shared_options_last,
     usage_message,
@@ -21,7 +24,11 @@ from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.settings import environment
 from nexus_tools.sui.support.logs import colors_disabled
 
+_SURPLUS = re.compile(r"unexpected extra arguments? \((.*)\)")
+"""The message of click for arguments that a command does not accept."""
+
 GROUPS = {
+    "demo": "Show the main features on a temporary network.",
     "tool": "Create, validate, register, list, and invoke tools.",
     "workflow": "Create, validate, simulate, publish, and run workflows of tools.",
     "question": "List and answer the questions that workflows ask you.",
@@ -30,7 +37,9 @@ GROUPS = {
     "export": "Export tools for OpenAI, Anthropic, MCP, OpenAPI, or Unstract.",
     "mcp": "Serve the registry to agents as an MCP server.",
     "invocation": "List and delete the invocations that you requested.",
+    "proof": "Show and verify proofs of paid calls.",
     "index": "Index tools, leaders, invocations and workflows in a local file.",
+    "explorer": "Show tools, leaders and invocations in the browser.",
     "leader": "Register and run a Leader, which dispatches invocations to tools.",
     "localnet": "Run a local Sui network for development and tests.",
     "network": "Select the network that commands use.",
@@ -40,6 +49,7 @@ GROUPS = {
     "status": "Show your tools, invocations, leaders, and balance.",
     "doctor": "Diagnose problems with the installation and the network.",
     "config": "Show and change settings.",
+    "schema": "Print the JSON Schemas of your files, for editors.",
     "completion": "Set up shell completion.",
 }
 INTERRUPTED = 130
@@ -129,9 +139,7 @@ def _report(error: NexusError) -> int:
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
         return error.exit_code
-    # The message may quote untrusted text, so a prefix marks all lines but the first.
-    message = plain(error.message, lines=True).replace("\n", "\n  | ")
-    click.secho(f"error: {message}", fg="red", err=True, color=_color())
+    click.secho(f"error: {marked_lines(error.message)}", fg="red", err=True, color=_color())
     failures = error.details.get("failures", ())
     for failure in failures if len(failures) > 1 else ():  # the message contains the first failure
         where = failure.get("pointer") or "/"
@@ -156,6 +164,11 @@ def _show_help(error: click.exceptions.NoArgsIsHelpError) -> int:
 
 def _help_hint(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
+    surplus = _SURPLUS.search(error.format_message())
+    inputs = surplus[1].split() if surplus else []
+    options = [name for option in context.command.params for name in option.opts] if context else []
+    if inputs and "--input" in options and all("=" in text for text in inputs):
+        return f"Pass inputs with {' '.join(f'--input {shlex.quote(text)}' for text in inputs)}."
     return f"Run `{context.command_path if context else 'nexus-tools'} --help`."
 
 

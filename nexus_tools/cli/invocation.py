@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import (
+    Output,
     Session,
     confirm_and_execute,
     confirmation_prompt,
@@ -17,6 +18,8 @@ from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nexus_tools.cli.shared.pages import ReadPage
     from nexus_tools.contracts.move_bindings.invocation import Invocation
     from nexus_tools.nexus import Nexus
@@ -32,6 +35,13 @@ _COLUMNS = {
     "requested": "Requested",
     "deadline": "Deadline",
     "payment": "Prepaid",
+}
+
+_DELETED_COLUMNS = {
+    "invocation": "Invocation",
+    "fqn": "Tool",
+    "state": "State",
+    "variant": "Variant",
 }
 
 
@@ -96,10 +106,11 @@ async def list_invocations(session: Session, *, closed: bool, limit: int, everyt
 async def delete(
     session: Session, invocation: tuple[str, ...], *, closed: bool, search_all: bool
 ) -> None:
-    """Delete closed or expired invocations and reclaim their storage deposits.
+    """Delete closed or expired invocations with their outcomes, and reclaim the storage deposits.
 
-    Pass each INVOCATION to delete, or --closed. One transaction deletes at most 100 invocations. If
-    no leader closed an invocation before it expired, this command closes it and refunds its prepaid
+    A deleted outcome cannot be read again. `nexus-tools tool outcome ID` shows an outcome. Pass
+    each INVOCATION to delete, or --closed. One transaction deletes at most 100 invocations. If no
+    leader closed an invocation before it expired, this command closes it and refunds its prepaid
     amount.
 
     With --json, `left` is the number of further closed invocations that the command found.
@@ -116,6 +127,8 @@ async def delete(
                 session.output, "invocations", pages, limit=_AT_ONCE + 1, everything=search_all
             )
             found, older = [item.id for item in page.items], page.next
+            if not (session.output.as_json or session.output.quiet):
+                _print_closed(session.output, page.items[:_AT_ONCE])
         if not found:
             session.output.note("no closed invocations to delete")
         else:
@@ -126,7 +139,7 @@ async def delete(
 
 async def _delete(session: Session, nexus: "Nexus", found: "list[Address]") -> None:
     places, left = found[:_AT_ONCE], len(found[_AT_ONCE:])
-    done = f"deleted {units.count(len(places), 'invocation')}"
+    done = f"deleted {units.count(len(places), 'invocation')} with all outcomes"
     sent = await confirm_and_execute(
         session,
         nexus.invocations,
@@ -136,6 +149,21 @@ async def _delete(session: Session, nexus: "Nexus", found: "list[Address]") -> N
     report(session.output, sent, done, {"invocations": list(map(str, places)), "left": left})
     if left:
         session.output.note("more invocations remain. Run the same command again to delete them")
+
+
+def _print_closed(output: Output, invocations: "Sequence[Invocation]") -> None:
+    """Print the invocations that the command deletes, before the prompt."""
+    rows = [
+        {
+            "invocation": str(found.id),
+            "fqn": found.fqn,
+            "state": type(found.state).__name__.lower(),
+            "variant": getattr(found.state, "variant", None),
+        }
+        for found in invocations
+    ]
+    if rows:
+        output.table(rows, _DELETED_COLUMNS, empty="", aside=True)
 
 
 def _pages(

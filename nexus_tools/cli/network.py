@@ -7,9 +7,9 @@ import click
 from nexus_tools.cli.framework import (
     Session,
     complete_networks,
-    network_command,
     offline_command,
     plain,
+    query_command,
 )
 from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.support import units
@@ -64,7 +64,7 @@ def use(session: Session, name: str, url: str | None, faucet_url: str | None) ->
 
 
 @command.command()
-@network_command
+@query_command
 async def show(session: Session) -> None:
     """Show the current network and check that it responds."""
     async with session.client() as client:
@@ -91,7 +91,7 @@ def _package(session: Session, network: str, chain_id: str) -> str | None:
 
 @command.command()
 @click.argument("digest")
-@network_command
+@query_command
 async def transaction(session: Session, digest: str) -> None:
     """Show whether the transaction DIGEST was executed.
 

@@ -108,6 +108,7 @@ async def command(session: Session) -> None:
         if error.code not in ("wallet_empty", "package_not_published"):
             raise
         async with session.client() as client:
+            await session.check_own_node(client)
             now_ms = await client.now_ms()
             if document["wallet"] is not None:
                 balance = await client.balance(session.own_address())
@@ -257,7 +258,8 @@ def _print(
     for warning in warnings:
         output.warn(str(warning))
     if document["next"]:
-        output.note(f"\nnext: {document['next']}")
+        output.note("")
+        output.note(f"next: {document['next']}")
 
 
 def _for_people(row: dict[str, Any], now_ms: int) -> dict[str, Any]:

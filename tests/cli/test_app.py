@@ -25,6 +25,19 @@ def test_help_imports_nothing_heavy(command):
     assert done.stdout.splitlines()[-1] == "loaded []"
 
 
+def test_commands_import_httpx_without_its_command_line():
+    program = (
+        "import sys; from nexus_tools.cli import main\n"
+        "sys.argv[1:] = ['--version']\n"
+        "try:\n    main()\nexcept SystemExit:\n    import httpx\n"
+        "print(hasattr(httpx, 'AsyncClient'), 'rich' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "True False"
+
+
 def commands(group, path=()):
     from click import Context, Group
 
@@ -41,6 +54,36 @@ def test_every_command_has_help(home, path):
     result = home.run(*path, "--help")
     assert result.code == 0
     assert result.stdout.startswith(f"Usage: nexus-tools {' '.join(path)} ")
+
+
+WITHOUT_ACCOUNT = (
+    "admin show",
+    "index fetch",
+    "index rebuild",
+    "index run",
+    "index serve",
+    "index snapshot",
+    "index status",
+    "localnet advance-clock",
+    "localnet trace",
+    "network show",
+    "network transaction",
+    "package upgrade watch",
+    "package use",
+    "tool key list",
+    "tool operators list",
+    "tool show",
+    "tool watch",
+    "workflow cost",
+)
+
+
+@pytest.mark.parametrize("command", WITHOUT_ACCOUNT)
+def test_command_without_account_has_no_signing_options(home, command):
+    shown = home.run(*command.split(), "--help").stdout
+    assert "--network" in shown
+    assert "--wallet" not in shown
+    assert "--signer" not in shown
 
 
 def test_version_equals_that_of_the_package(home):

@@ -129,6 +129,18 @@ def test_unreachable_tool_server_is_a_problem(author, definition, meta_file, too
     assert validate not in findings_of(author, "tool")[1]
 
 
+def test_served_schemas_that_differ_from_the_chain_are_a_problem(
+    author, definition, meta_file, tool_server_url
+):
+    url = f"{tool_server_url}/divide"
+    differing = definition | {"fqn": "xyz.example.math.divide@1", "url": url}
+    register = ("tool", "register", "--from-meta", meta_file(differing))
+    author.json(*register, "--skip-validation", "--yes")
+    assert findings_of(author, "tool")[1] == [("problem", f"nexus-tools tool validate {url}")]
+    [tool] = author.json("status")["tools"]
+    assert tool["problem"] == "serves schemas that differ from the chain"
+
+
 def test_clock_difference_is_a_warning_except_on_a_localnet(author, publisher, chain):
     author.json("localnet", "advance-clock", "1h")
     [row] = [row for row in author.json("doctor")["findings"] if row["name"] == "clock"]

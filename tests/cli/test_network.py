@@ -62,6 +62,19 @@ def test_commands_report_that_another_node_uses_the_localnet_port(author, chain)
     assert author.fails("tool", "list") == (3, "package_not_published")
 
 
+def test_faucet_and_status_refuse_a_node_that_uses_the_localnet_port(home, chain):
+    port = {"NEXUS_TOOLS_LOCALNET_PORT": chain.url.rpartition(":")[2]}
+    assert home.fails("status", **port) == (3, "localnet_not_running")
+    assert home.fails("localnet", "advance-clock", "1d", **port) == (3, "localnet_not_running")
+    account, _ = home.wallet.new("author")
+    assert home.fails("localnet", "faucet", **port) == (3, "localnet_not_running")
+    sent = home.fails("wallet", "transfer", str(account.address), "1", "--yes", **port)
+    assert sent == (3, "localnet_not_running")
+    home.configure(networks={"theirs": {"url": chain.url, "faucet_url": chain.url}})
+    faucet = home.run("localnet", "faucet", "--network", "theirs")
+    assert f"sent to {account.address} on theirs" in faucet.stderr
+
+
 def test_localnet_is_listed_at_the_configured_port(home):
     networks = home.json("network", "list", NEXUS_TOOLS_LOCALNET_PORT="9123")
     assert networks[0]["url"] == "http://127.0.0.1:9123"

@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -14,7 +15,11 @@ from nexus_tools.sui.types.object import ObjectReference
 from nexus_tools.sui.types.transaction import (
     GasCoin,
     GasData,
+    InputArgument,
+    NestedResult,
     OwnedObject,
+    ProgrammableTransaction,
+    SplitCoins,
     TransactionData,
     TransferObjects,
 )
@@ -93,6 +98,47 @@ def test_policy_refuses_a_recipient_that_the_execution_determines(example, polic
     transaction = data(builder)
     with pytest.raises(example.RefusedError, match="not an address in the transaction"):
         policy.check(transaction, OWN)
+
+
+def merging(recipient):
+    """Send a new coin of 1 MIST to which another coin was added."""
+    builder = TransactionBuilder()
+    small, large = builder.split_coins(GasCoin(), [1, 2])
+    builder.merge_coins(small, [large])
+    builder.transfer_objects([small], recipient)
+    return builder
+
+
+def changing(recipient):
+    """Send a new coin whose amount a called function can change."""
+    builder = TransactionBuilder()
+    amount = builder.u64(1)
+    builder.move_call(PACKAGE, "m", "f", [amount])
+    coin = builder.command(SplitCoins(GasCoin(), (amount,)))
+    builder.transfer_objects([coin], recipient)
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("builder", "amounts"),
+    [
+        (depositing(FRIEND), [1]),
+        (sending(FRIEND), [None]),
+        (merging(FRIEND), [None]),
+        (changing(FRIEND), [None]),
+    ],
+)
+def test_log_has_only_amounts_that_nothing_changes(example, builder, amounts):
+    transfers = example.transfers_of(data(builder))
+    assert transfers == [{"recipient": str(FRIEND), "amounts": amounts}]
+
+
+@pytest.mark.parametrize("to", [NestedResult(0, 0), InputArgument(77), GasCoin()])
+def test_log_has_no_recipient_that_the_execution_determines(example, to):
+    transaction = data(TransactionBuilder())
+    kind = ProgrammableTransaction((), (TransferObjects((GasCoin(),), to),))
+    transfers = example.transfers_of(msgspec.structs.replace(transaction, kind=kind))
+    assert transfers == [{"recipient": None, "amounts": [None]}]
 
 
 def publishing():

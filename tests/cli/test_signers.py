@@ -106,6 +106,7 @@ def test_tool_is_registered_and_sui_is_sent_with_a_remote_signer(
     register, send = custody.decisions
     assert [register["decision"], send["decision"]] == ["signed", "signed"]
     assert send["calls"] == []
+    assert send["transfers"] == [{"recipient": friend, "amounts": [MIST_PER_SUI // 2]}]
 
 
 def test_signer_is_selected_by_a_setting_or_a_variable(user, custody):
@@ -252,6 +253,8 @@ def test_leader_names_a_signer_that_is_not_a_worker(user, custody):
     [
         ({"token_file": None}, "expected token_file, or client_ca"),
         ({"listen": "0.0.0.0:0"}, "needs [tls]"),
+        ({"listen": "example.com"}, "'example.com' is not a valid address"),
+        ({"tls": {"certificate": "server.pem"}}, "the setting 'key' is missing"),
         ({"limit": 1}, "unknown settings: limit"),
         ({"calls": ["0x2"]}, "0x2: name each function"),
         ({"calls": ["0x2::transfer"]}, "0x2::transfer: name each function"),

@@ -216,9 +216,10 @@ def test_rename_rejects_taken_or_invalid_alias(home):
 def test_remove_asks_for_confirmation_and_names_the_backup_command(home, chain):
     home.configure(network="test", networks={"test": {"url": chain.url}})
     home.json("wallet", "new", "one")
-    home.json("wallet", "new", "two")
+    address = home.json("wallet", "new", "two")["address"]
     asked = home.run("wallet", "remove", "two")
     assert asked.code == 2
+    assert f"two ({address})" in asked.stderr
     assert "`nexus-tools wallet export two`" in asked.stderr
     assert home.json("wallet", "remove", "two", "--yes")["alias"] == "two"
     assert [row["alias"] for row in home.json("wallet", "list")] == ["one"]

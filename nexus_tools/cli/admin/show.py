@@ -5,12 +5,12 @@ from typing import Any
 import click
 
 from nexus_tools.cli.admin.cost import cost_document, cost_in_words
-from nexus_tools.cli.framework import Output, Session, network_command
+from nexus_tools.cli.framework import Output, Session, query_command
 from nexus_tools.sui.support import units
 
 
 @click.command()
-@network_command
+@query_command
 async def command(session: Session) -> None:
     """Show the admin, the registry settings, and the resulting cost of an invocation."""
     from msgspec.structs import asdict

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.settings.settings import Settings
+from nexus_tools.sui.support.json_schema import SCHEMA_KEY
 from nexus_tools.sui.support.text_file import read_text
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import CredentialStore
 
-_TABLES = ("providers", "variables", "credential-names")
+TABLES = ("providers", "variables", "credential-names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,14 @@ class HyperpocketSettings:
             document = tomllib.loads(read_text(path))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise _invalid(path, str(error)) from error
-        unknown = document.keys() - set(_TABLES)
+        unknown = document.keys() - {SCHEMA_KEY, *TABLES}
         if unknown:
             raise _invalid(path, f"unknown table {min(unknown)!r}")
-        tables = [document.get(name, {}) for name in _TABLES]
+        if not isinstance(document.get(SCHEMA_KEY, ""), str):
+            raise _invalid(path, f"{SCHEMA_KEY} is not a string")
+        tables = [document.get(name, {}) for name in TABLES]
         if not all(isinstance(table, dict) for table in tables):
-            raise _invalid(path, f"{', '.join(_TABLES)} must be tables")
+            raise _invalid(path, f"{', '.join(TABLES)} must be tables")
         providers, variables, names = tables
         for tool, values in variables.items():
             if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):

@@ -137,6 +137,6 @@ def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
         else:
             record |= {"input": port_summary(tool.input_schema)}
             for name, ports in variants(tool.output_schema).items():
-                record[name] = port_summary(ports)
+                record[name] = port_summary(ports, tool.output_schema.get("$defs"))
         output.record(record, {name: name for name in record}, title=str(tool.fqn))
     warn_of_refusals(output, found)

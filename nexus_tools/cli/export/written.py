@@ -7,7 +7,13 @@ from typing import Any
 
 from nexus_tools.cli.framework import Output
 from nexus_tools.errors import UsageError
-from nexus_tools.export import Export, callable_by_http, export_names, export_tools
+from nexus_tools.export import (
+    Export,
+    callable_by_http,
+    export_names,
+    export_tools,
+    sanitize_definitions,
+)
 from nexus_tools.tool import ToolDefinition
 
 
@@ -58,8 +64,9 @@ def _folders(
     output: Output, definitions: Sequence[ToolDefinition], path: Path | None, *, names: bool
 ) -> None:
     """Write a subfolder of `path` for each tool, named with the tool's Unstract name."""
-    found, skipped = callable_by_http(definitions)
-    for sentence in skipped:
+    displayable_tools, unsafe = sanitize_definitions(definitions)
+    found, skipped = callable_by_http(displayable_tools)
+    for sentence in (*unsafe, *skipped):
         output.warn(sentence)
     table = export_names((item.fqn for item in found), "unstract")
     if names:

@@ -1,5 +1,6 @@
 from .command import network_command as network_command
 from .command import offline_command as offline_command
+from .command import query_command as query_command
 from .command import transaction_command as transaction_command
 from .extras import EXTRA_BY_MODULE as EXTRA_BY_MODULE
 from .extras import MODULES as MODULES
@@ -36,6 +37,7 @@ from .output.hints import with_current_options as with_current_options
 from .output.interrupts import terminable as terminable
 from .output.output import Output as Output
 from .output.output import json_text as json_text
+from .output.output import marked_lines as marked_lines
 from .output.output import plain as plain
 from .output.output import print_drawing as print_drawing
 from .output.output import print_tree as print_tree

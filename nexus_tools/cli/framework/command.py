@@ -37,8 +37,18 @@ def offline_command(function: Command) -> Command:
     return JSON(QUIET(run))
 
 
+def query_command(function: Command) -> Command:
+    """Decorate a command that reads from a network without an account, and add its options."""
+    return JSON(QUIET(NETWORK(_network_run(function))))
+
+
 def network_command(function: Command) -> Command:
-    """Decorate a command that reads from a network, and also add its shared options."""
+    """Decorate a command that reads from a network, and also add the options of an account."""
+    return JSON(QUIET(NETWORK(WALLET(SIGNER(_network_run(function))))))
+
+
+def _network_run(function: Command) -> Command:
+    """Return a function that runs a command with a `Session` for a network."""
 
     @functools.wraps(function)
     def run(
@@ -46,8 +56,8 @@ def network_command(function: Command) -> Command:
         as_json: bool,
         quiet: bool,
         network_name: str | None,
-        wallet_name: str | None,
-        signer_url: str | None,
+        wallet_name: str | None = None,
+        signer_url: str | None = None,
         **kwargs: Any,
     ) -> Any:
         session = Session(
@@ -64,7 +74,7 @@ def network_command(function: Command) -> Command:
             error.hint = with_current_options(session.with_wallets(_with_wait(session, error)))
             raise
 
-    return JSON(QUIET(NETWORK(WALLET(SIGNER(run)))))
+    return run
 
 
 def _with_wait(session: Session, error: NexusError) -> str:

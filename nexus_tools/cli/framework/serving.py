@@ -17,6 +17,7 @@ from nexus_tools.errors import UsageError
 from nexus_tools.http.embedded_server import listening_socket, parse_host_and_port, url_of
 from nexus_tools.settings import environment
 from nexus_tools.settings.directories import cache_directory
+from nexus_tools.sui.support.allowed_sources import is_loopback
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.session import Session
@@ -27,9 +28,11 @@ _OPTIONS = (
     click.option(
         "--bind",
         default="127.0.0.1:8080",
+        metavar="[HOST:]PORT",
         show_default=True,
         envvar=environment.BIND_ADDR,
-        help="Host and port to listen on. Port 0 selects a free port."
+        help="Host and port to listen on. A port without a host is on the loopback interface. Port"
+        " 0 selects a free port."
         f" [env: {environment.BIND_ADDR}]",
     ),
     click.option("--public-url", help="URL at which clients reach the server."),
@@ -106,9 +109,12 @@ def _naming_bind(host: str) -> Iterator[None]:
         yield
     except UsageError as error:
         if error.code == "address_unavailable":
-            place = f"[{host}]" if ":" in host else host
-            error.hint = f"Pass `--bind {place}:0` to use a free port."
+            error.hint = f"Pass `--bind {_host_and_port(host, 0)}` to use a free port."
         raise
+
+
+def _host_and_port(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +172,8 @@ class ServerOptions:
         output = session.output
         host, port = parse_host_and_port(self.bind)
         if self.meta:
-            root = self.public_url or f"{'https' if self.tls_cert else 'http'}://{self.bind}"
+            scheme = "https" if self.tls_cert else "http"
+            root = self.public_url or f"{scheme}://{_host_and_port(host, port)}"
             definitions = [definition.as_json() for definition in server.definitions(root)]
             output.document(definitions)
             return
@@ -180,6 +187,11 @@ class ServerOptions:
             server.use_signatures(signatures)
 
         def ready(url: str) -> None:
+            if self.public_url is None and not is_loopback(host):
+                output.warn(
+                    f"anyone who can reach {host} can call these tools. Pass --public-url to set"
+                    " the URL that they use"
+                )
             for path, tool in server.tools.items():
                 output.done(f"{tool.fqn} at {protocol.tool_url(self.public_url or url, path)}")
 
@@ -235,9 +247,17 @@ class ServerOptions:
         if mode != "off" and not has_leaders:
             raise UsageError(
                 "leaders_missing",
-                f"--signatures {mode} needs a list of accepted leaders",
+                f"{self._signature_option(mode)} needs a list of accepted leaders",
                 hint="Pass --network NAME, or --leaders FILE to work without a network.",
             )
+
+    def _signature_option(self, mode: str) -> str:
+        """Return the option of the user that makes the server check signatures."""
+        if self.signatures is None:
+            if self.signing_key:
+                return "--signing-key"
+            return "--state" if self.state else "--forgive-leader"
+        return f"--signatures {mode}"
 
     @asynccontextmanager
     async def _following(
@@ -246,7 +266,7 @@ class ServerOptions:
         """Apply the on-chain settings of the tools to the server while the block runs."""
         from nexus_tools.cli.framework.leader_names import find_leaders
         from nexus_tools.contracts import check_compatibility
-        from nexus_tools.registry import LeaderRegistry
+        from nexus_tools.registry import LeaderRegistry, ToolRegistry, compare_interfaces
         from nexus_tools.registry.tool_access import ToolAccess
 
         session.network_name = self.network_name
@@ -258,6 +278,13 @@ class ServerOptions:
                 leaders = LeaderRegistry(client, deployment)
                 forgiven = await find_leaders(leaders, self.forgive_leader)
             _forgive(signatures, forgiven, session.output)
+            definitions = server.definitions(client.network.url)  # the URL is not compared
+            same = await compare_interfaces(ToolRegistry(client, deployment), definitions)
+            for fqn in (fqn for fqn, is_same in same.items() if not is_same):
+                session.output.warn(
+                    f"{fqn} has other schemas than its registered version, so Leaders refuse to"
+                    " call it. Restore the schemas, or register the next version"
+                )
             served = ToolAccess(client, deployment, fqns, signatures)
             async with served.following():
                 server.use_signatures(served.signatures)

@@ -32,7 +32,8 @@ class Session:
     """The shared options of a command, and access to the objects that they select.
 
     `yes` and `dry_run` belong to commands that sign transactions. `last_sent` is the last signed
-    transaction, and `on_send` receives each transaction before it is sent.
+    transaction of the current step. `sent` has one transaction for each earlier step that sent one.
+    `on_send` receives each transaction before it is sent.
     """
 
     output: Output
@@ -43,6 +44,7 @@ class Session:
     yes: bool = False
     dry_run: bool = False
     last_sent: "SignedTransaction | None" = field(default=None, init=False, repr=False)
+    sent: "list[SignedTransaction]" = field(default_factory=list, init=False, repr=False)
     on_send: "Callable[[SignedTransaction], None] | None" = field(
         default=None, init=False, repr=False
     )
@@ -90,11 +92,14 @@ class Session:
 
         The result is empty if that key signs by default, or if this machine does not have the key.
         """
-        if self.own_address() == address:
-            return ""
+        alias = "" if self.own_address() == address else self.key_alias(address)
+        return f" --wallet {shlex.quote(alias)}" if alias else ""
+
+    def key_alias(self, address: "Address") -> str:
+        """Return the alias of a key, or an empty string if this machine does not have the key."""
         accounts = self.settings.all_accounts(lambda _: None)
         aliases = [account.value.alias for account in accounts if account.value.address == address]
-        return f" --wallet {shlex.quote(aliases[0])}" if aliases else ""
+        return aliases[0] if aliases else ""
 
     def network_option(self, address: "Address") -> str:
         """Return `wallet_option` of the address, or an empty string if the keystore is invalid."""
@@ -194,6 +199,8 @@ class Session:
                 on_merge=self._report_merge,
                 on_send=self._note_sent,
             ) as client:
+                if signing:
+                    await self.check_own_node(client)
                 yield client
         except UnreachableError as error:
             if error.code != "node_unreachable" or not self.settings.lacks_localnet(network.name):
@@ -227,6 +234,15 @@ class Session:
             " because a transaction can use at most 255 coins"
         )
 
+    @asynccontextmanager
+    async def sending_turn(self) -> AsyncIterator[None]:
+        """Let only this command send transactions of its key until the block ends."""
+        from nexus_tools.cli.framework.sending_turn import sending_turn
+
+        folder = self.settings.data_directory / "sending"
+        async with sending_turn(folder / f"{self.own_address()}.lock"):
+            yield
+
     async def deployment(self, client: "SuiClient") -> "Deployment":
         """Return the package published on the client's network. Raises `package_not_published`."""
         return self.settings.find_deployment(client.network.name, await client.chain_id())
@@ -249,12 +265,17 @@ class Session:
 
     async def _known_deployment(self, client: "SuiClient") -> "Deployment":
         """Return the deployment. Raises `localnet_not_running` for a stopped localnet."""
+        await self.check_own_node(client)
+        return await self.deployment(client)
+
+    async def check_own_node(self, client: "SuiClient") -> None:
+        """Raise `localnet_not_running` if an unknown node uses the port of a stopped localnet."""
         network = client.network
+        if not self.settings.lacks_localnet(network.name):
+            return
         try:
-            return await self.deployment(client)
+            await self.deployment(client)
         except NotFoundError as error:
-            if not self.settings.lacks_localnet(network.name):
-                raise
             raise NotFoundError(
                 "localnet_not_running",
                 f"your localnet is not running. Another node listens at {network.url}, but"

@@ -8,6 +8,7 @@ import click
 from nexus_tools.cli.framework.output.interrupts import terminable
 from nexus_tools.cli.framework.output.output import Output
 from nexus_tools.cli.framework.session import Session
+from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -85,11 +86,15 @@ def _of_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def confirmation_prompt(done: str, simulated: "Sent") -> str:
-    """Return the confirmation prompt for a transaction, from its simulated result and cost."""
+def confirmation_prompt(done: str, simulated: "Sent", *, step: str = "") -> str:
+    """Return the confirmation prompt for a transaction, from its simulated result and cost.
+
+    `step` numbers the prompt if a command has several, for example `Step 2 of 3`.
+    """
     net = simulated.cost.net
     cost = f"costs {units.sui(net)}" if net >= 0 else f"refunds {units.sui(-net)}"
-    return f"The simulation succeeded: {done}. The transaction {cost}. Send it?"
+    prefix = f"{step}. " if step else ""
+    return f"{prefix}The simulation succeeded: {done}. The transaction {cost}. Send it?"
 
 
 def transaction_document(sent: "Sent") -> dict[str, Any]:
@@ -159,18 +164,37 @@ async def confirm_and_execute(
             return result
         asked = question(result)
         if asked:
-            output.confirm(asked, yes=False)
+            _confirm(session, asked)
     try:
         with output.progress("waiting for the transaction"), terminable():
-            return await verb(service)
+            async with session.sending_turn():
+                result = await verb(service)
     except CancelledError:
         _warn_of_interruption(output, session.last_sent)
         raise
+    if session.last_sent is not None:
+        session.sent.append(session.last_sent)
+    return result
+
+
+def _confirm(session: Session, question: str) -> None:
+    """Ask for confirmation. Raises `declined`, with the transactions that were sent before."""
+    try:
+        session.output.confirm(question, yes=False)
+    except NexusError as error:
+        if error.code != "declined" or not session.sent:
+            raise
+        digests = [str(transaction.digest) for transaction in session.sent]
+        what = "this transaction was" if len(digests) == 1 else "these transactions were"
+        message = f"cancelled after {what} sent: {', '.join(digests)}"
+        hint = f"{_where_to_look()}."
+        raise NexusError("declined", message, hint=hint, details={"sent": digests}) from None
 
 
 _RESULTS = {
     "package publish": "Run the same command again to continue without paying twice",
     "package upgrade": "Run `nexus-tools package upgrade show` to see the result",
+    "package lock": "Run the same command again to continue without paying twice",
     "package": "Run `nexus-tools package show` to see the result",
     "workflow publish": "Run `nexus-tools workflow list` to see the result",
     "workflow": "Run `nexus-tools workflow executions` to see the result",
@@ -189,11 +213,15 @@ def _warn_of_interruption(output: Output, sent: "SignedTransaction | None") -> N
     if sent is None:
         output.warn("interrupted before the transaction was sent")
         return
+    output.warn(
+        f"interrupted after sending transaction {sent.digest}, which the network may still execute."
+        f" {_where_to_look()}"
+    )
+
+
+def _where_to_look() -> str:
+    """Return how to see or continue the result of the command that sent a transaction."""
     context = click.get_current_context(silent=True)
     noun, verb, *_ = [*(context.command_path.split()[1:] if context else []), "", ""]
     result = _RESULTS.get(f"{noun} {verb}") or _RESULTS.get(noun)
-    result = result or "Run `nexus-tools status` to see the result"
-    output.warn(
-        f"interrupted after sending transaction {sent.digest}, which the network may still execute."
-        f" {result}"
-    )
+    return result or "Run `nexus-tools status` to see the result"

@@ -30,6 +30,7 @@ _PROCESS_COLUMNS = {
     "started": "Started",
     "seen": "Last beat",
     "claimed": "Invocations",
+    "ready": "Ready",
     "holder": "Holder",
 }
 _REASONS = {
@@ -209,6 +210,7 @@ def _process_row(process: "Process") -> dict[str, Any]:
         "started_at_ms": process.started_at_ms,
         "seen_at_ms": process.seen_at_ms,
         "claimed": process.claimed,
+        "ready": process.is_ready,
         "holder": process.is_holder,
     }
 
@@ -217,6 +219,7 @@ def _process_for_people(process: "Process", row: dict[str, Any]) -> dict[str, An
     return row | {
         "started": units.utc(process.started_at_ms),
         "seen": units.ago(process.silence_ms),
+        "ready": "yes" if process.is_ready else "no",
         "holder": "yes" if process.is_holder else "no",
     }
 

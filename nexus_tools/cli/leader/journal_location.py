@@ -56,7 +56,8 @@ def find_journal(session: Session, journal: Path | str | None) -> "Path | Postgr
         raise NotFoundError(
             "journal_missing",
             f"the folder {_folder(session)} does not contain a journal",
-            hint="Pass the journal of the Leader with --journal.",
+            hint=f"Pass the file or the postgresql:// URL of the journal with --journal, or set"
+            f" {variable}.",
         )
     if len(files) > 1:
         raise UsageError(

@@ -1,10 +1,12 @@
 """The command group `nexus-tools leader key`, for keys that sign a leader's tool calls."""
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.framework import Session, network_command, transaction_command
 from nexus_tools.cli.leader.own import LEADER, change_leader, own_leader
 from nexus_tools.cli.shared.signing_key import KEY, print_keys, read_public_key, signing_key_group
+from nexus_tools.settings.environment import LEADER_PREFIX
 
 if TYPE_CHECKING:
     from nexus_tools.contracts import Sent
@@ -31,8 +33,18 @@ command = signing_key_group(
 @LEADER
 @transaction_command
 async def add(session: Session, key: str, leader_name: str | None) -> None:
-    """Add a key that signs the leader's tool calls. Pass a key file or a public key."""
+    """Add a key that signs the leader's tool calls. Pass a key file or a public key.
+
+    A Leader signs with the key of the file in NEXUS_TOOLS_LEADER_SIGNING_KEY, which it reads at its
+    start.
+    """
     await _change(session, key, leader_name, signs=True)
+    if not session.dry_run:
+        file = "FILE" if key.startswith("ed25519:") else shlex.quote(key)
+        session.output.note(
+            f"next: set {LEADER_PREFIX}SIGNING_KEY={file} on each machine that runs the Leader, and"
+            " start the Leader again"
+        )
 
 
 @command.command()

@@ -1,12 +1,14 @@
 """Selection of the wallet's leader, and execution of transactions for this leader."""
 
-from collections.abc import Awaitable, Callable
+import shlex
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools.cli.framework import Session, confirm_and_execute, confirmation_prompt, report
-from nexus_tools.errors import NotFoundError, UsageError
+from nexus_tools.errors import NexusError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.contracts import Sent
@@ -35,9 +37,31 @@ async def own_leader(
     if leader_name is not None and leader_name.startswith("0x"):
         return await leaders.find(leader_name)
     wallet = session.own_address()
-    return require_single(
-        await leaders.owned_by(wallet), leader_name, f"{wallet} does not own a leader"
-    )
+    owned = await leaders.owned_by(wallet)
+    hint = _REGISTER_HINT if owned else await _owner_hint(session, leaders)
+    return require_single(owned, leader_name, f"{wallet} does not own a leader", hint)
+
+
+async def _owner_hint(session: Session, leaders: "LeaderRegistry") -> str:
+    """Return a hint at the other keys of this machine that own leaders, or at `register`."""
+    aliases = await key_aliases(session, leaders, lambda leader: (leader.owner.owner,))
+    if not aliases:
+        return _REGISTER_HINT
+    options = " or ".join(f"--wallet {shlex.quote(alias)}" for alias in aliases)
+    return f"Your other keys own leaders. Run the command again with {options}."
+
+
+async def key_aliases(
+    session: Session,
+    leaders: "LeaderRegistry",
+    addresses: "Callable[[Leader], Iterable[Address]]",
+) -> list[str]:
+    """Return the aliases of this machine's keys among addresses of the newest leaders."""
+    newest = await leaders.list()
+    found = (address for leader in newest.items for address in addresses(leader))
+    with suppress(NexusError):  # report the command's error instead of this one
+        return list(dict.fromkeys(filter(None, map(session.key_alias, found))))
+    return []
 
 
 _REGISTER_HINT = "Run `nexus-tools leader register` to register one."
@@ -67,10 +91,11 @@ def require_single(
     return named[0]
 
 
-def run_command(session: Session, wallet: str) -> str:
-    """Return the command that runs a leader, with the option `wallet` of its worker's key."""
+def run_command(session: Session, alias: str) -> str:
+    """Return the command that runs a leader with the key `alias`, or else with the active key."""
+    worker = f" --worker {shlex.quote(alias)}" if alias else ""
     loopback = " --allow-loopback" if session.network().is_localnet else ""
-    return "nexus-tools leader run" + wallet + loopback
+    return "nexus-tools leader run" + worker + loopback
 
 
 def _listed(leaders: "tuple[Leader, ...]") -> str:

@@ -90,7 +90,9 @@ async def command(
     done = f"registered the leader {known_as}: {units.sui(locked_mist)} locked"
     report(session.output, sent, done, record, result=str(leader))
     if not session.dry_run:
-        command = run_command(session, session.wallet_option(addresses[0]))
+        worker = addresses[0]
+        is_active_key = worker == session.own_address()
+        command = run_command(session, "" if is_active_key else session.key_alias(worker))
         for shortage in poor:
             session.output.warn(str(shortage))
         session.output.note(f"next: `{command}`")
@@ -180,7 +182,8 @@ def _report_existing(session: Session, leader: "Leader") -> None:
     if session.output.as_json:
         session.output.document(record | {"digest": None})
         return
-    session.output.record(units.in_words(record | {"workers": ", ".join(record["workers"])}))
+    words = units.in_words(record | {"workers": ", ".join(record["workers"])})
+    session.output.created(words, record["leader"])
     if state is LeaderState.INACTIVE:
         activate = f"nexus-tools leader activate --leader {leader.id}"
         session.output.note(f"next: `{activate}`")

@@ -20,7 +20,7 @@ from nexus_tools.cli.framework import (
     with_current_options,
 )
 from nexus_tools.cli.leader.journal_location import JournalLocation, default_journal
-from nexus_tools.cli.leader.own import require_single, run_command
+from nexus_tools.cli.leader.own import key_aliases, require_single, run_command
 from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.settings.environment import LEADER_PREFIX
 from nexus_tools.sui.support.logs import get_logger
@@ -98,7 +98,8 @@ async def command(
     `nexus-tools leader worker`). The key does not need to own the leader. The worker that closes an
     invocation receives the fee, which pays for its gas.
 
-    Environment variables NEXUS_TOOLS_LEADER_… change other settings. The journal records
+    Environment variables NEXUS_TOOLS_LEADER_… change other settings. For example,
+    NEXUS_TOOLS_LEADER_SIGNING_KEY is the file of the key that signs tool calls. The journal records
     what the Leader has seen and sent.
     """
     from nexus_tools.sui.support.logs import is_json, log_to_stderr
@@ -153,9 +154,9 @@ async def _identity(
                     is_told = True
                     if config.health_port is not None:
                         host = str(config.health_host)
-                        health = not_ready(config.health_port, error.message, host)
+                        health = not_ready(config.health_port, str(error), host)
                         await stack.enter_async_context(health)
-                    _log.warning("not_ready", node=error.message)
+                    _log.warning("not_ready", node=str(error), code=error.code)
             await asyncio.sleep(config.error_retry_delay_ms / 1000)
 
 
@@ -169,12 +170,10 @@ async def _worked_for(
     try:
         return require_single(worked_by, leader_name, f"{worker} is not a worker of any leader").id
     except NotFoundError as error:
-        newest = await leaders.list()
-        workers = (address for leader in newest.items for address in leader.workers.entries)
-        options = dict.fromkeys(filter(None, map(session.network_option, workers)))
-        if options and not worked_by:
-            commands = ", ".join(f"`{run_command(session, option)}`" for option in options)
-            one_of = "one of " if len(options) > 1 else ""
+        aliases = await key_aliases(session, leaders, lambda leader: leader.workers.entries)
+        if aliases and not worked_by:
+            commands = ", ".join(f"`{run_command(session, alias)}`" for alias in aliases)
+            one_of = "one of " if len(aliases) > 1 else ""
             error.hint = f"Your other keys are workers of leaders. Run {one_of}{commands}."
         raise
 

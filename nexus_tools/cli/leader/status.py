@@ -26,7 +26,8 @@ async def command(session: Session, leader_name: str | None) -> None:
     """Show the wallet's leaders: state, collateral, track record and workers.
 
     A worker pays the gas of the invocations that it closes, so keep enough SUI in its balance to
-    pay for gas.
+    pay for gas. `Missed` counts only invocations that this wallet requested and the leader did not
+    close in time. The Leader's metric `nexus_leader_invocations_closed_total` counts all of them.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -47,6 +48,6 @@ async def command(session: Session, leader_name: str | None) -> None:
     if not session.output.as_json:
         rows = [leader_for_people(row) for row in rows]
     empty = "the wallet does not own any leaders. Run `nexus-tools leader register` to register one"
-    session.output.table(rows, _COLUMNS, empty=empty)
+    session.output.table(rows, _COLUMNS, empty=empty, as_records=True)
     for shortage in (*slashed, *poor):
         session.output.warn(str(shortage))

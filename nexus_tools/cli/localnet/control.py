@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import DURATION, Session, network_command, offline_command
+from nexus_tools.cli.framework import DURATION, Session, offline_command, query_command
 from nexus_tools.cli.localnet.which import LOCALNET_OPTION, find_localnet
 from nexus_tools.errors import UnreachableError, UsageError, WrongStateError
 from nexus_tools.settings.running_localnet import RunningLocalnet
@@ -25,10 +25,11 @@ _GONE = "snapshot_not_found"
         " ".join(words), parameter, context
     ),
 )
-@network_command
+@query_command
 async def advance_clock(session: Session, duration: int) -> None:
     """Advance the clock of the chain by DURATION, for example `7d`, `6 d 23 h` or `500ms`."""
     async with session.client() as client:
+        await session.check_own_node(client)
         response = await client.connection.call(_ADVANCE_CLOCK, duration_ms=duration)
     now_ms = int(response.timestamp_ms)
     session.output.done(f"the localnet's clock is now {units.utc(now_ms)}")

@@ -1,5 +1,8 @@
 """The command `nexus-tools localnet faucet`, for localnets and test networks."""
 
+from contextlib import suppress
+from typing import Any
+
 import click
 
 from nexus_tools.cli.framework import AMOUNT, Session, network_command
@@ -24,6 +27,10 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
     from nexus_tools.sui.client import request_sui
 
     network = session.network()
+    if session.settings.lacks_localnet(network.name):
+        with suppress(UnreachableError):  # the faucet reports this
+            async with session.client() as client:
+                await session.check_own_node(client)
     if address is None:
         recipient = session.own_address()
     else:
@@ -46,7 +53,8 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
             for gift in gifts:
                 given += gift.amount
                 digests[str(gift.transaction)] = None
-    session.output.done(f"{units.sui(given)} sent to {recipient}")
-    record = {"address": str(recipient), "amount_mist": given, "digests": list(digests)}
+    session.output.done(f"{units.sui(given)} sent to {recipient} on {network.name}")
+    record: dict[str, Any] = {"network": network.name, "address": str(recipient)}
+    record |= {"amount_mist": given, "digests": list(digests)}
     if session.output.as_json:
         session.output.document(record)

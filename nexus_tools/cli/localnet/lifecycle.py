@@ -15,6 +15,7 @@ from nexus_tools.settings.running_localnet import (
     USUAL_PORT,
     RunningLocalnet,
     check_name,
+    check_not_running,
     last_localnet,
     log_file,
 )
@@ -69,6 +70,7 @@ _KEEP = "To keep a chain, run `nexus-tools localnet start --state FOLDER`"
     metavar="ORIGIN",
     help="Origin of web pages that may use the localnet, in addition to localhost.",
 )
+@click.option("--explorer", is_flag=True, help="Also run `nexus-tools explorer` for this localnet.")
 @click.option("--detach", is_flag=True, help="Run in the background.")
 @click.option("--background", is_flag=True, hidden=True)
 @offline_command
@@ -85,6 +87,7 @@ def start(
     protocol_version: int | None,
     allowed_hosts: tuple[str, ...],
     allowed_origins: tuple[str, ...],
+    explorer: bool,
     detach: bool,
     background: bool,
 ) -> Any:
@@ -94,9 +97,11 @@ def start(
     if name != DEFAULT_NAME and context.get_parameter_source("port") != ParameterSource.COMMANDLINE:
         port = 0
     check_name(name, session.settings.networks)
+    if not background:
+        check_not_running(name)
     pages = allowed_hosts, allowed_origins
     wish = LocalnetOptions(
-        name, port, state, randomness_seed, framework_from, protocol_version, *pages
+        name, port, state, randomness_seed, framework_from, protocol_version, *pages, explorer
     )
     is_new = state is None and not background
     in_memory = _warn_of_state(session, name) if is_new else ""
@@ -210,4 +215,5 @@ def _record(running: RunningLocalnet) -> dict[str, Any]:
         "framework_from": running.framework_from,
         "framework": running.framework,
         "log": log,
+        "explorer": running.explorer,
     }

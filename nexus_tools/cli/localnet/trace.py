@@ -2,8 +2,7 @@
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,35 +10,18 @@ from nexus_tools.cli.framework import (
     Output,
     Session,
     complete_files,
-    network_command,
     print_tree,
+    query_command,
     read_bytes,
 )
-from nexus_tools.cli.localnet.trace_tree import TraceView, command_tree, failure_text
-from nexus_tools.errors import (
-    NexusError,
-    NotFoundError,
-    RefusedOnChainError,
-    UnreachableError,
-    ValidationError,
-    WrongStateError,
-)
+from nexus_tools.cli.localnet.trace_tree import command_tree
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.client import TraceView, failure_text, fetch_trace
 from nexus_tools.sui.support import units
-
-if TYPE_CHECKING:
-    from nexus_tools.sui.network import Network
 
 Document = Mapping[str, Any]
 Subject = Mapping[str, str]
 
-_ERRORS: dict[int, type[NexusError]] = {
-    HTTPStatus.BAD_REQUEST: ValidationError,
-    HTTPStatus.NOT_FOUND: NotFoundError,
-    HTTPStatus.CONFLICT: WrongStateError,
-    HTTPStatus.UNPROCESSABLE_ENTITY: RefusedOnChainError,
-}
-
-_TIMEOUT_S = 120.0
 _COSTS = ("computation_mist", "storage_mist", "rebate_mist", "net_mist")
 _PACKAGES = {"published": "package"}
 _COLUMNS = {
@@ -69,7 +51,7 @@ _COLUMNS = {
 @click.option("--natives", is_flag=True, help="Show native functions.")
 @click.option("--framework", is_flag=True, help="Show calls between functions of 0x1, 0x2 and 0x3.")
 @click.option("--full", is_flag=True, help="Show full values and addresses.")
-@network_command
+@query_command
 async def command(
     session: Session,
     digest: str | None,
@@ -87,10 +69,10 @@ async def command(
     """
     traced = _subject(digest, simulate)
     if session.output.as_json:
-        session.output.document(await _fetch_trace(session.network(), traced, values="json"))
+        session.output.document(await fetch_trace(session.network(), traced, values="json"))
         return
     with session.output.progress("executing the transaction"):
-        document = await _fetch_trace(session.network(), traced, values="text")
+        document = await fetch_trace(session.network(), traced, values="text")
     show_trace(session.output, document, TraceView(depth, natives, framework, full))
 
 
@@ -121,41 +103,6 @@ def _unsent(name: str) -> Subject:
             hint="Pass the BCS bytes of `TransactionData` in base64, without signatures.",
         ) from None
     return {"transaction": b64encode(data).decode()}
-
-
-async def _fetch_trace(network: "Network", subject: Subject, *, values: str) -> dict[str, Any]:
-    """Return the trace as a document, with values as `json` or as `text`.
-
-    Raises `transaction_not_found`, `trace_failed`, `transaction_executed`, or `trace_unsupported`
-    if the network is not a localnet. If the chain would refuse a simulated transaction, raises
-    `RefusedOnChainError`.
-    """
-    url = f"{network.url.rstrip('/')}/trace"
-    status, found = await _post(url, {**subject, "values": values})
-    if status == HTTPStatus.OK and isinstance(found, dict):
-        return found
-    if not isinstance(found, dict) or "code" not in found:
-        raise WrongStateError(
-            "trace_unsupported",
-            f"{network.name} does not support traces, because it is not a localnet",
-        )
-    kind = _ERRORS.get(status, NexusError)
-    raise kind(str(found["code"]), str(found.get("error")))
-
-
-async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
-    """Return the response's status code, and its JSON body or else None."""
-    import httpx
-
-    try:
-        async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
-            response = await http.post(url, json=document)
-    except httpx.HTTPError as error:
-        raise UnreachableError("localnet_unreachable", f"{url} does not respond: {error}") from None
-    try:
-        return response.status_code, response.json()
-    except ValueError:
-        return response.status_code, None
 
 
 def show_trace(output: Output, trace: Document, view: TraceView) -> None:

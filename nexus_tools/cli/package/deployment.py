@@ -10,6 +10,7 @@ from nexus_tools.cli.framework import (
     Session,
     confirmation_prompt,
     network_command,
+    query_command,
     report,
     transaction_command,
 )
@@ -24,9 +25,12 @@ from nexus_tools.cli.package.lock import (
 )
 from nexus_tools.cli.package.verification import verify_on_refusal
 from nexus_tools.errors import NotFoundError, WrongStateError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.contracts import Deployment
+    from collections.abc import Callable
+
+    from nexus_tools.contracts import Deployment, Sent
     from nexus_tools.sui.client import Executed, SuiClient
     from nexus_tools.sui.localnet.compiler import Bundle
     from nexus_tools.sui.types.address import Address
@@ -132,7 +136,7 @@ async def _publish_folder(
         name, *kind = keeper if locked else ("upgrade_cap", "package", "UpgradeCap")
         (keeper_id,) = sent.created_of(*kind)
         record[name] = str(keeper_id)
-    report(session.output, [*before, sent], done, record)
+    report(session.output, [*before, sent], done, record, result=record.get("package_id", ""))
 
 
 async def _linked(
@@ -188,29 +192,39 @@ async def _publish_ours(session: Session, *, republish: bool, locked: bool) -> N
         lacking = [workflows_package] if deployment else [tools_package, workflows_package]
         if deployment and await journal.executed(_workflows_step(deployment)):
             lacking = []
-        await publisher.check_funds(
-            *(package.modules for package in lacking),
-            with_lock=locked and await needs_lock_package(session, client),
+        with_lock = locked and await needs_lock_package(session, client)
+        most_mist = await publisher.check_funds(
+            *(package.modules for package in lacking), with_lock=with_lock
         )
-        sent, locks = await ensure_lock_package(session, client) if locked else ([], None)
+        steps = _Steps(len(lacking) + with_lock)
+        if steps.count and session.output.can_ask and not session.yes and not session.dry_run:
+            session.output.note(steps.announce(most_mist))
+        sent: list[Sent] = []
+        locks = None
+        if locked:
+            first = steps.next() if with_lock else ""
+            sent, locks = await ensure_lock_package(session, client, step=first)
         done = f"published the packages on {network}{_BOTH_LOCKED if locked else ''}"
+        and_locked = _AND_LOCKED if locked else ""
         if deployment is None:
+            ask = steps.question(f"published the package of tools on {network}{and_locked}")
             tools = await journal.confirm_and_execute(
                 _TOOLS,
                 publisher,
                 lambda service, done: service.publish_tools(tools_package, locks, done=done),
-                question=lambda simulated: confirmation_prompt(done, simulated.sent[0]),
+                question=ask,
             )
             sent, deployment = [*sent, *tools.sent], tools.deployment
             if deployment is not None:  # stored now, in case the next step fails
                 session.settings.remember(deployment, network)
         if deployment is not None:
             known = deployment
+            part = f"published the package of workflows on {network}{and_locked}"
             workflows = await journal.confirm_and_execute(
                 _workflows_step(known),
                 publisher,
                 lambda service, done: service.publish_workflows(known, locks, done=done),
-                question=lambda simulated: confirmation_prompt(done, simulated.sent[0]),
+                question=steps.question(f"{part}. A small transaction for its registry follows"),
                 length=2,
             )
             sent, deployment = [*sent, *workflows.sent], workflows.deployment
@@ -219,7 +233,30 @@ async def _publish_ours(session: Session, *, republish: bool, locked: bool) -> N
         session.settings.remember(deployment, network)
         journal.forget(_TOOLS, _workflows_step(deployment))
         record = dict(deployment.as_json())
-    report(session.output, sent, done, record)
+    report(session.output, sent, done, record, result=record.get("package_id", ""))
+
+
+class _Steps:
+    """The numbers of the prompts of a command that sends several transactions."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._last = 0
+
+    def announce(self, most_mist: int) -> str:
+        """Return a sentence with the number of steps and their maximum cost."""
+        steps = "1 step costs" if self.count == 1 else f"{self.count} steps cost"
+        return f"the remaining {steps} at most about {units.sui(most_mist)} in total"
+
+    def next(self) -> str:
+        """Return the number of the next step, or an empty string if there is only one."""
+        self._last += 1
+        return f"Step {self._last} of {self.count}" if self.count > 1 else ""
+
+    def question(self, done: str) -> "Callable[[Any], str]":
+        """Return a function that makes the prompt of the next step from its `PublishResult`."""
+        step = self.next()
+        return lambda simulated: confirmation_prompt(done, simulated.sent[0], step=step)
 
 
 def _workflows_step(deployment: "Deployment") -> str:
@@ -282,7 +319,7 @@ async def show(session: Session) -> None:
 @click.option(
     "--upgrade-lock", metavar="ID", help="ID of the upgrade_lock package to use on the network."
 )
-@network_command
+@query_command
 async def use(session: Session, package: str, *, upgrade_lock: str | None) -> None:
     """Use the published PACKAGE, given by the ID of its first version, from now on.
 

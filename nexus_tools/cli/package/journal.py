@@ -95,6 +95,7 @@ class PublishJournal:
             except (RefusedOnChainError, NotFoundError):
                 continue
             executed.append(sent)
+            self._session.last_sent = transaction
         return executed
 
     @contextmanager

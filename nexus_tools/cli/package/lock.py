@@ -111,12 +111,12 @@ async def needs_lock_package(session: Session, client: "SuiClient") -> bool:
 
 
 async def ensure_lock_package(
-    session: Session, client: "SuiClient"
+    session: Session, client: "SuiClient", *, step: str = ""
 ) -> "tuple[list[Sent], LockDeployment | None]":
     """Return the `upgrade_lock` package of the network, after the transactions that published it.
 
-    If this machine does not know the package, the function publishes it. The package is None in a
-    dry run that would have to publish it.
+    If this machine does not know the package, the function publishes it. `step` numbers the prompt.
+    The package is None in a dry run that would have to publish it.
     """
     from nexus_tools.contracts import Publisher
 
@@ -129,7 +129,7 @@ async def ensure_lock_package(
         _LOCK,
         Publisher(client, dry_run=session.dry_run),
         lambda publisher, executed: publisher.publish_lock(done=executed),
-        question=lambda simulated: confirmation_prompt(done, simulated[0]),
+        question=lambda simulated: confirmation_prompt(done, simulated[0], step=step),
     )
     if locks is not None and not session.dry_run:
         session.settings.remember_locks(locks, network)

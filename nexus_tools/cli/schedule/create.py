@@ -14,7 +14,6 @@ from nexus_tools.cli.framework import (
     report,
     transaction_command,
 )
-from nexus_tools.cli.schedule.formatting import in_words
 from nexus_tools.cli.schedule.timing import When, timing_options
 from nexus_tools.cli.shared.execution_warnings import warn_before_execution
 from nexus_tools.cli.shared.input_addresses import resolve_workflow_addresses
@@ -180,10 +179,12 @@ def _question(fqn: str, funds_per_execution_mist: int, funds_mist: int) -> str:
 def _report(
     session: Session, fqn: str, timing: "Timing", funds_mist: int, created: "CreatedSchedule"
 ) -> None:
+    from nexus_tools.registry import describe_timing
+
     facts = {
         "schedule": str(created.schedule),
         "workflow": fqn,
-        "when": in_words(timing),
+        "when": describe_timing(timing),
         "next_at_ms": created.next_at_ms,
         "funds_mist": funds_mist,
         "funds_per_execution_mist": created.funds_per_execution_mist,

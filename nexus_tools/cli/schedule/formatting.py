@@ -11,7 +11,6 @@ from nexus_tools.sui.support import units
 if TYPE_CHECKING:
     from nexus_tools.cli.framework import Output
     from nexus_tools.contracts.move_bindings.workflows.schedule import StandingOrder
-    from nexus_tools.contracts.move_bindings.workflows.timing import Timing
     from nexus_tools.registry import ScheduleOverview
 
 _COLUMNS = {
@@ -159,8 +158,10 @@ def schedule_document(found: "ScheduleOverview") -> dict[str, Any]:
 
 
 def _order_document(order: "StandingOrder") -> dict[str, Any]:
+    from nexus_tools.registry import describe_timing
+
     return {
-        "when": in_words(order.timing),
+        "when": describe_timing(order.timing),
         "max_late_ms": order.timing.max_late_ms,
         "funds_per_execution_mist": order.funds_per_execution_mist,
         "keeper_fee_mist": order.keeper_fee_mist,
@@ -169,21 +170,6 @@ def _order_document(order: "StandingOrder") -> dict[str, Any]:
         "max_executions": order.max_executions,
         "leaders": list(map(str, order.terms.leaders)),
     }
-
-
-def in_words(timing: "Timing") -> str:
-    """Describe when a schedule starts executions."""
-    from nexus_tools.contracts.move_bindings.workflows.timing import Plan
-
-    match timing.plan:
-        case Plan.Every(interval_ms, _, until_ms):
-            end = f", until {units.utc(until_ms)}" if until_ms is not None else ""
-            return f"every {units.duration(interval_ms)}{end}"
-        case Plan.At(times):
-            return f"at {units.count(len(times), 'time')}, the last one {units.utc(times[-1])}"
-        case Plan.OnEvent(event, pause_ms, max_per_day):
-            pause = f"at most once every {units.duration(pause_ms)}"
-            return f"on {event}, {pause} and {units.count(max_per_day, 'time')} a day"
 
 
 def _for_people(found: "ScheduleOverview", document: dict[str, Any]) -> dict[str, Any]:

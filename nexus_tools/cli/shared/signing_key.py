@@ -38,12 +38,19 @@ def make_key(file: Path) -> "SigningKey":
 
 
 def signing_key_group(
-    summary: str, known_to: str, signer: str, parse: Callable[[str], str], add: str
+    summary: str,
+    known_to: str,
+    signer: str,
+    parse: Callable[[str], str],
+    add: str,
+    *,
+    first: str = "",
 ) -> click.Group:
     """Return the commands for key files of tools, or of leaders.
 
     `known_to` names the parties that need the public key. `signer` is the metavar of the key's
-    owner, and `parse` returns the owner's full name. `add` is the command that publishes the key.
+    owner, and `parse` returns the owner's full name. `add` is the command that publishes the key,
+    and `first` is the step before it.
     """
 
     @click.group(help=summary)
@@ -56,8 +63,9 @@ def signing_key_group(
     def new(session: Session, file: Path) -> None:
         key = make_key(file)
         session.output.done(f"created a key in {file}")
-        session.output.record(_record(key, file))
-        session.output.note(f"next: `{add}` publishes the public key on chain")
+        record = _record(key, file)
+        session.output.created(record, record["public_key"])
+        session.output.note(f"next: {first}`{add}` publishes the public key on chain")
 
     @group.command("show", help="Show the public key of the key in FILE.")
     @click.argument("file", type=FILE)

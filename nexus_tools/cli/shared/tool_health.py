@@ -1,4 +1,4 @@
-"""Health checks of tool servers, in parallel."""
+"""Checks of the health and the definitions of tool servers, in parallel."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from nexus_tools.tool import protocol
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import ToolDefinition, protocol
+from nexus_tools.tool_server import CheckFailedError, ToolProbe
 
 if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.tool import Tool
@@ -20,6 +22,7 @@ _AT_ONCE = 64
 async def healths(tools: "Sequence[Tool]") -> list[str]:
     """Return the problem of each tool, or an empty string for a healthy tool.
 
+    A tool whose server has other schemas than the chain has a problem, because Leaders refuse it.
     An on-chain tool has no server and is always healthy. If this machine does not trust a
     tool's certificate, the function reports a problem, even if Leaders trust the certificate.
     """
@@ -30,7 +33,8 @@ async def healths(tools: "Sequence[Tool]") -> list[str]:
             if tool.definition.function is not None:
                 return ""
             async with slots:
-                return await _health(http, tool.definition.url)
+                url = tool.definition.url
+                return await _health(http, url) or await _definition_problem(http, url, tool)
 
         return await asyncio.gather(*map(ask, tools))
 
@@ -46,3 +50,26 @@ async def _health(http: httpx.AsyncClient, url: str) -> str:
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         return f"cannot be reached: {error or type(error).__name__}"
     return "" if status == HTTPStatus.OK else f"responds with {status}"
+
+
+async def _definition_problem(http: httpx.AsyncClient, url: str, tool: "Tool") -> str:
+    """Return how the served definition differs from the registered one, or an empty string.
+
+    The result is also empty if the definition cannot be read, because Leaders ignore this.
+    """
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            reply = await ToolProbe(url.rstrip("/"), http).get(protocol.META)
+        if reply.status != HTTPStatus.OK:
+            return ""
+        served = ToolDefinition.parse(reply.json())
+        registered = tool.definition.parse(check_schemas=False)
+    except (CheckFailedError, TimeoutError):
+        return ""
+    except ValidationError:
+        return "serves an invalid definition"
+    if served.fqn != registered.fqn:
+        return f"serves {served.fqn}"
+    return (
+        "" if served.has_same_interface(registered) else "serves schemas that differ from the chain"
+    )

@@ -61,7 +61,11 @@ def _value(text: str) -> Any:
 
 
 def explained(error: NexusError, given: Mapping[str, Any]) -> NexusError:
-    """Return the error with a hint that names an option. `given` maps names to inputs."""
+    """Return the error with a hint that names an option. `given` maps names to inputs.
+
+    The field `accepts_string` of a failure is true if a string with the JSON text of the value is
+    valid.
+    """
     if error.code == "input_missing":
         options = " ".join(f"--input {name}=VALUE" for name in error.details["inputs"])
         error.hint = f"Pass {options}."
@@ -70,7 +74,9 @@ def explained(error: NexusError, given: Mapping[str, Any]) -> NexusError:
     if error.code == "input_invalid":
         failures = error.details.get("failures", ())
         names = [
-            failure.get("input") or failure["pointer"].removeprefix("/") for failure in failures
+            failure.get("input") or failure["pointer"].removeprefix("/")
+            for failure in failures
+            if failure.get("accepts_string")
         ]
         # A text that looks like JSON is parsed as JSON, which the user may not have intended.
         unquoted = {name for name, value in given.items() if isinstance(value, int | float | None)}

@@ -1,25 +1,24 @@
-"""The indices that `tool list` asks: the local one, and remote ones.
-
-An index may be stale, hide tools, or invent them. Therefore, the proposals of all indices are
-merged. A tool is listed if any of them has it, and each index gets an equal share of the first
-places.
-"""
+"""The indices that `tool list` asks: the local one, and remote ones."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 from nexus_tools.cli.framework import Session, plain
 from nexus_tools.cli.tool.index_pages import Page, Proposal, Request, pages_of, remote_pages
 from nexus_tools.errors import NexusError
-from nexus_tools.index import IndexIdentity, RemoteIndex, check_checkpoint, check_freshness
+from nexus_tools.index import (
+    MAX_LOOKED_UP,
+    IndexIdentity,
+    RemoteIndex,
+    check_freshness,
+    check_remote,
+    describe_hidden,
+    find_hidden,
+    merge_places,
+)
 from nexus_tools.nexus import Nexus
-from nexus_tools.sui.support import units
-
-_MAX_LOOKED_UP = 5
-"""The maximum number of tools that are looked up in an index that did not propose them."""
 
 
 @dataclass
@@ -69,8 +68,7 @@ class Sources:
             return None
         known = {fqn for source in self.items for fqn in source.proposals}
         pages = await asyncio.gather(*(source.read() for source in self.items))
-        merged = (fqn for places in zip_longest(*pages) for fqn in places if fqn is not None)
-        return [fqn for fqn in dict.fromkeys(merged) if fqn not in known]
+        return [fqn for fqn in merge_places(pages) if fqn not in known]
 
     def proposal(self, fqn: str) -> Proposal:
         """Return the proposal of the first index that has a tool."""
@@ -98,13 +96,10 @@ async def _hidden(source: Source, remote: RemoteIndex, listed: Sequence[Proposal
         if proposal.fqn not in source.proposals and proposal.checkpoint <= source.checkpoint
     ]
     try:
-        found = await asyncio.gather(*map(remote.has_tool, missing[:_MAX_LOOKED_UP]))
+        hidden = await find_hidden(remote, missing[:MAX_LOOKED_UP])
     except NexusError:
         return []
-    count = units.count(found.count(False), "tool")
-    return (
-        [] if all(found) else [f"{source.label} does not contain {count} that other indices have"]
-    )
+    return [describe_hidden(source.label, len(hidden))] if hidden else []
 
 
 @asynccontextmanager
@@ -144,14 +139,11 @@ async def open_sources(
 async def _open(nexus: Nexus, remote: RemoteIndex, request: Request) -> Source | NexusError:
     """Return the source of a remote index, or the error why it cannot be used."""
     try:
-        status = await remote.status()
-        checkpoint = await check_checkpoint(nexus.client, status.checkpoint)
+        checkpoint = await check_remote(nexus.client, remote)
     except NexusError as error:
-        if error.code == "index_stale":
-            error.message = f"{remote.url} is not used: {error.message}"
         return error
-    label = f"index at {remote.url}, checkpoint {checkpoint}"
-    return Source(plain(label), checkpoint, remote_pages(remote, request), remote)
+    label = plain(remote.label(checkpoint))
+    return Source(label, checkpoint, remote_pages(remote, request), remote)
 
 
 async def _async(pages: Iterator[Page]) -> AsyncIterator[Page]:

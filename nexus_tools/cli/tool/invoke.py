@@ -1,5 +1,6 @@
 """The command `nexus-tools tool invoke`, which requests an invocation and waits for it."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from nexus_tools.cli.framework import (
 from nexus_tools.cli.shared.input_addresses import with_addresses
 from nexus_tools.cli.shared.leader_choice import choice_document, describe_evidence
 from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
-from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
+from nexus_tools.cli.tool.outcome import outcome_preserved, print_outcome, read_outcome
 from nexus_tools.cli.tool.proof import CHECK_DOMAIN, check_domain
 from nexus_tools.errors import UnreachableError, ValidationError, WrongStateError
 from nexus_tools.sui.support import units
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import Invocations, LeaderChoice
     from nexus_tools.registry.domain_proof import DomainProof
-    from nexus_tools.tool import Outcome
+    from nexus_tools.tool import InterfaceValidator, Outcome
 
 
 @click.command()
@@ -115,8 +116,7 @@ async def command(
                 report(session.output, sent, done, facts, result=str(place))
                 return
             session.output.note(done)
-            with _findable(session.output, facts):
-                await _finish(session, nexus.invocations, sent, facts, delete=delete)
+            await _finish(session, nexus.invocations, sent, facts, delete=delete)
 
 
 def _named(choice: "LeaderChoice") -> str:
@@ -178,7 +178,21 @@ def _check_inputs(tool: "Tool", inputs: dict[str, Any]) -> None:
         validator.check_input(inputs)
     except ValidationError as error:
         error.hint = f"Run `nexus-tools tool show {tool.fqn}` to see the ports."
+        for failure in error.details["failures"]:
+            failure["accepts_string"] = _accepts_string(validator, inputs, failure["pointer"])
         raise explained(error, inputs) from None
+
+
+def _accepts_string(validator: "InterfaceValidator", inputs: dict[str, Any], pointer: str) -> bool:
+    """Return whether a string with the JSON text of the input at `pointer` is valid."""
+    name = pointer.removeprefix("/")
+    if name not in inputs:
+        return False
+    try:
+        validator.check_input(inputs | {name: json.dumps(inputs[name])})
+    except ValidationError as error:
+        return all(failure["pointer"] != pointer for failure in error.details["failures"])
+    return True
 
 
 async def _finish(
@@ -200,22 +214,28 @@ async def _finish(
 
     place = Address.parse(facts["invocation"])
     outcome: Outcome | None = None
-    with session.output.progress("waiting for a leader"), suppress(OutputInvalidError):
-        outcome = await invocations.wait(place)
-    document, invalid = await read_outcome(invocations, place)
+    with _findable(session.output, facts):
+        with session.output.progress("waiting for a leader"), suppress(OutputInvalidError):
+            outcome = await invocations.wait(place)
+        document, invalid = await read_outcome(invocations, place)
     transactions = {
         "request": transaction_document(sent),
         "close": {"digest": document.pop("digest")},
     }
-    paid = facts["prepaid_mist"] - document["refund_mist"] + sent.cost.net
+    gas = sent.cost.net
     if delete and not invalid:
-        with session.output.progress("deleting the invocation"):
-            deleted = await invocations.delete(place)
+        progress = session.output.progress("deleting the invocation")
+        async with session.sending_turn():
+            with outcome_preserved(session, document), progress:
+                deleted = await invocations.delete(place)
         transactions["delete"] = transaction_document(deleted)
-        paid += deleted.cost.net
-    document |= {"transactions": transactions, "paid_mist": paid, "choice": facts["choice"]}
+        gas += deleted.cost.net
+    paid = facts["prepaid_mist"] - document["refund_mist"] + gas
+    document |= {"transactions": transactions, "paid_mist": paid, "gas_mist": gas}
+    document["choice"] = facts["choice"]
     lines = {f"{verb} digest": one["digest"] for verb, one in transactions.items()}
-    print_outcome(session.output, document, **lines, paid=units.sui(paid))
+    lines["gas + deposit"] = units.sui(gas)
+    print_outcome(session.output, document, **lines, paid=f"{units.sui(paid)} in total")
     if invalid:
         raise invalid
     if isinstance(outcome, Failure):

@@ -10,6 +10,7 @@ import click
 
 from nexus_tools.cli.framework import Session, check_empty, offline_command, write_template
 from nexus_tools.cli.package.interface import write_interface
+from nexus_tools.cli.schema import write_schema
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def command(
     written = write_template(files("nexus_tools.cli.tool") / _TEMPLATES[template], folder, values)
     if template == "move":
         written += write_interface(folder / "interface")
+        written.append(write_schema("tool", folder))
     session.output.done(f"created the tool {tool} in {folder}")
     if session.output.as_json:
         paths = [str(path) for path in written]

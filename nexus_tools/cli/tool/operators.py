@@ -6,7 +6,7 @@ from nexus_tools.cli.framework import (
     ACCOUNT,
     Session,
     complete_fqns,
-    network_command,
+    query_command,
     transaction_command,
 )
 from nexus_tools.cli.tool.roster import change_list
@@ -47,7 +47,7 @@ async def remove(session: Session, fqn: str, account: str) -> None:
 
 @command.command("list")
 @_FQN
-@network_command
+@query_command
 async def list_operators(session: Session, fqn: str) -> None:
     """List the operators of the tool FQN."""
     async with session.nexus(signing=False) as nexus:

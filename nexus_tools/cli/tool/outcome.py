@@ -1,6 +1,7 @@
 """The command `nexus-tools tool outcome`, which shows an invocation on chain."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,8 +66,8 @@ async def command(
     """Show INVOCATION and its outcome from the chain.
 
     The unused part of the prepaid amount was refunded when the invocation was closed. If no leader
-    closed the invocation in time, --delete closes it and refunds the whole prepaid amount. If the
-    answer violates the tool's output schema, the exit code is 7.
+    closed the invocation in time, --delete closes it and refunds the whole prepaid amount. --delete
+    prints the outcome first. If the answer violates the tool's output schema, the exit code is 7.
 
     --explain explains the outcome from the events on chain and from the journals of your stopped
     Leaders. The explanation also works for deleted invocations.
@@ -98,20 +99,20 @@ async def command(
             if invalid:
                 raise invalid
             return
+        if not session.output.as_json:
+            print_outcome(session.output, document)  # the deletion makes the answer unreadable
         if invalid:
             session.output.warn(plain(invalid.message))
         back = document["payment_mist"]
         done = "deleted the invocation" + (f", {units.sui(back)} refunded" if back else "")
-        sent = await confirm_and_execute(
-            session,
-            invocations,
-            lambda service: service.delete(place),
-            question=lambda simulated: confirmation_prompt(done, simulated),
-        )
-    if not session.output.as_json:
-        names = ("invocation", "fqn")
-        document = {name: document[name] for name in names} | {"state": _said(document)}
-    report(session.output, sent, done, document)
+        with outcome_preserved(session, document if session.output.as_json else None):
+            sent = await confirm_and_execute(
+                session,
+                invocations,
+                lambda service: service.delete(place),
+                question=lambda simulated: confirmation_prompt(done, simulated),
+            )
+    report(session.output, sent, done, document if session.output.as_json else {})
 
 
 async def read_outcome(
@@ -176,6 +177,20 @@ def _said(document: dict[str, Any]) -> str:
     """Return the state for display. An open invocation after its deadline is expired."""
     is_over = document["state"] == "requested" and document["expired"]
     return "expired" if is_over else str(document["state"])
+
+
+@contextmanager
+def outcome_preserved(session: Session, document: dict[str, Any] | None) -> Iterator[None]:
+    """Print an outcome if the block fails after it sent a transaction.
+
+    The network may still delete the invocation, and then the outcome cannot be read again.
+    """
+    try:
+        yield
+    except BaseException:
+        if document is not None and session.last_sent is not None:
+            print_outcome(session.output, document)
+        raise
 
 
 def print_outcome(output: Output, document: dict[str, Any], **more: Any) -> None:

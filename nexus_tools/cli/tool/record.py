@@ -112,15 +112,17 @@ def tool_in_words(document: dict[str, Any]) -> dict[str, Any]:
 
 def ports(document: dict[str, Any]) -> dict[str, str]:
     """Return a line for the inputs and for each variant, or no lines for an invalid schema."""
-    from nexus_tools.tool import port_summary, variants
+    from nexus_tools.tool import SchemaDocument, port_summary, variants
 
     try:
         answers = variants(document["output_schema"])
-        inputs = {"inputs": port_summary(document["input_schema"]) or "none"}
-    except (ValidationError, AttributeError):
+        definitions = document["output_schema"].get("$defs")
+        inputs = SchemaDocument.parse(document["input_schema"]).root
+    except ValidationError:
         return {}
-    return inputs | {
-        f"variant {name}": port_summary(schema) or "no ports" for name, schema in answers.items()
+    return {"inputs": port_summary(inputs) or "none"} | {
+        f"variant {name}": port_summary(schema, definitions) or "no ports"
+        for name, schema in answers.items()
     }
 
 

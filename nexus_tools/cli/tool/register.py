@@ -19,6 +19,7 @@ from nexus_tools.cli.framework import (
     transaction_command,
 )
 from nexus_tools.cli.tool.proof import should_check_domains
+from nexus_tools.cli.tool.roster import warn_of_unsigned_leaders
 from nexus_tools.cli.tool.terms import (
     RegistrationTerms,
     Terms,
@@ -102,7 +103,11 @@ async def command(
         definitions = await read_definitions(session, str(from_meta), package)
     else:
         checks = None if skip_validation else check
-        definitions = await _from_server(session, url, ca_file, all_tools=all_tools, invoke=checks)
+        definitions = await _from_server(
+            session, url, ca_file, all_tools=all_tools, invoke=checks, is_priced=bool(terms.price)
+        )
+    if not builtin:
+        _note_ports_without_text(session.output, definitions)
     await register(session, definitions, terms)
 
 
@@ -174,6 +179,9 @@ async def _carry_out(
 
     registrations = [accepted_terms.of(definition) for definition in definitions]
     accepted = await nexus.leaders.find_all(accepted_terms.leaders, Leader)
+    if accepted_terms.keys:
+        fqns = ", ".join(str(definition.fqn) for definition in definitions[:_NAMED])
+        warn_of_unsigned_leaders(session.output, fqns, accepted)
     leaders = [f"{plain(leader.name)} ({leader.id})" for leader in accepted if leader]
     return await confirm_and_execute(
         session,
@@ -229,6 +237,15 @@ def _warn_of_domains(output: Output, definitions: "Sequence[ToolDefinition]") ->
             proof_hosts(domain)
         except ValidationError as error:
             output.warn(f"{error.message}. You cannot prove the ownership of names in this domain")
+
+
+def _note_ports_without_text(output: Output, definitions: "Sequence[ToolDefinition]") -> None:
+    from nexus_tools.tool_server import hint_for_ports
+
+    for definition in definitions[:_NAMED]:
+        hint = hint_for_ports(definition.input_schema, definition.output_schema)
+        if hint:
+            output.note(f"{definition.fqn}: {hint.rstrip('.')}")
 
 
 def _tell_of_proof(output: Output, done: _Registered) -> None:
@@ -294,16 +311,19 @@ def _report(output: Output, done: _Registered, accepted_terms: RegistrationTerms
         if not row["registered"]:
             output.done(f"{row['fqn']} is already registered with the same definition")
     record: dict[str, Any] = {"tools": rows, "collateral_mist": locked_mist}
+    ids = "\n".join(str(tool.tool) for tool in done.tools)
     if not done.sent:
         if output.as_json:
             output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
+        elif output.quiet:
+            output.result(ids)
         return
     record["leaders"] = list(map(str, accepted_terms.leaders))
     record["keys"] = list(map(format_public_key, accepted_terms.keys))
     what = f"registered {_named(done)}: {units.sui(locked_mist)} locked"
     if not output.as_json:
         record = {str(tool.fqn): str(tool.tool) for tool in done.new}
-    report(output, done.sent, what, record)
+    report(output, done.sent, what, record, result=ids)
 
 
 async def read_definitions(
@@ -333,10 +353,20 @@ async def read_definitions(
 
 
 async def _from_server(
-    session: Session, url: str, ca_file: Path | None, *, all_tools: bool, invoke: bool | None
+    session: Session,
+    url: str,
+    ca_file: Path | None,
+    *,
+    all_tools: bool,
+    invoke: bool | None,
+    is_priced: bool,
 ) -> "tuple[ToolDefinition, ...]":
-    """Read definitions from a running server, and check its tools unless `invoke` is None."""
+    """Read definitions from a running server, and check its tools unless `invoke` is None.
+
+    Warn about tools with a price that also accept calls that no one pays for.
+    """
     from nexus_tools.cli.tool.served_definitions import (
+        accepts_unsigned_calls,
         check_tool_url,
         open_http,
         served_definitions,
@@ -349,4 +379,15 @@ async def _from_server(
         if invoke is not None:
             for place in definitions:
                 await require_conforming(session, place, http, invoke=invoke)
+        unsigned = [
+            place
+            for place in definitions
+            if is_priced and await accepts_unsigned_calls(http, place)
+        ]
+    if unsigned:
+        session.output.warn(
+            f"anyone can call {plain(unsigned[0])} without a payment, because its server accepts"
+            " unsigned calls. Serve a tool that has a price with `nexus-tools tool serve FILE"
+            " --network NETWORK`"
+        )
     return tuple(definitions.values())

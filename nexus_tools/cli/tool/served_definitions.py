@@ -17,6 +17,7 @@ from nexus_tools.tool import ToolDefinition, ToolFqn, protocol
 from nexus_tools.tool_server import CheckFailedError, ToolProbe
 
 _MAX_TOOLS, _MAX_NAMED = 10_000, 5
+_TIMEOUT_S = 5.0
 
 
 def check_tool_url(session: Session, url: str) -> None:
@@ -34,11 +35,34 @@ def check_tool_url(session: Session, url: str) -> None:
         )
 
 
+async def accepts_unsigned_calls(http: httpx.AsyncClient, url: str) -> bool:
+    """Return whether a server accepts calls without a signature.
+
+    The request has no inputs, so it does not run the tool's function.
+    """
+    try:
+        headers = {"Content-Type": protocol.JSON}
+        reply = await http.post(f"{url}{protocol.INVOKE}", headers=headers, timeout=_TIMEOUT_S)
+    except httpx.HTTPError:
+        return False
+    refusals = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+    return reply.status_code not in refusals and not reply.is_server_error
+
+
 def _check_scheme(url: str) -> None:
     if "://" not in url:
         message = f"{url[:200]!r} is not a URL: the scheme is missing"
         hint = f"Write http://{url[:200]}, or https."
-        if Path(url).exists():
+        if Path(url).is_dir():
+            message = f"the folder {url[:200]} is not a Move package, because it has no Move.toml"
+            file = Path(url) / "tools.py"
+            hint = (
+                f"Did you mean {file}?"
+                if file.is_file()
+                else "Pass a Python file with tools, a JSON file with definitions, or a folder with"
+                " Move.toml."
+            )
+        elif Path(url).exists():
             serve = f"nexus-tools tool serve {shlex.quote(url)}"
             hint = f"Run `{serve}` to serve the tools of the file and print their URLs."
         raise UsageError("url_invalid", message, hint=hint)

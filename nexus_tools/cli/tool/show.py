@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, complete_fqns, network_command
+from nexus_tools.cli.framework import Output, Session, complete_fqns, query_command
 from nexus_tools.cli.shared.collateral import find_suspensions
 from nexus_tools.cli.tool.proof import CHECK_DOMAIN, check_domain, proof_document, proof_in_words
 
@@ -12,7 +12,7 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN, check_domain, proof_documen
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
 @CHECK_DOMAIN
-@network_command
+@query_command
 async def command(session: Session, *, fqn: str, query_domain: bool | None) -> None:
     """Show the tool FQN: its definition, ports, state, price, owner, operators and leaders.
 

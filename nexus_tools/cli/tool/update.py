@@ -15,12 +15,14 @@ from nexus_tools.cli.framework import (
     complete_files,
     complete_fqns,
     confirm_and_execute,
+    plain,
     report,
     transaction_command,
 )
 from nexus_tools.cli.tool.register import read_definitions
 from nexus_tools.cli.tool.validate import CHECK_OPTION, require_conforming
 from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.tool import Tool
@@ -115,13 +117,13 @@ async def command(
             changes = _changes(tool, definitions, from_meta) | changes
         if "url" in changes and tool.definition.function is None and not skip_validation:
             await _check_moved(session, tool, changes["url"], ca_file, invoke=check)
+        facts = {key: _shown(value) for key, value in changes.items()}
         sent = await confirm_and_execute(
             session,
             nexus.tools,
             lambda service: service.update(name, **changes),
-            question=lambda _: f"Change {', '.join(changes)} of {fqn}?",
+            question=lambda _: f"Change {fqn}: {_in_words(facts)}?",
         )
-    facts = {key: _shown(value) for key, value in changes.items()}
     report(session.output, sent, f"updated {fqn}", {"fqn": fqn, **facts})
 
 
@@ -152,6 +154,12 @@ def _shown(value: Any) -> Any:
     if isinstance(value, MoveFunction):
         return value.as_json()
     return value if isinstance(value, int) else str(value)
+
+
+def _in_words(facts: dict[str, Any]) -> str:
+    """Return the new values for the prompt."""
+    words = units.in_words(facts).items()
+    return ", ".join(f"{key.replace('_', ' ')} {plain(str(value))}" for key, value in words)
 
 
 async def _check_moved(

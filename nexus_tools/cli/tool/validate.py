@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import CA_FILE, Session, offline_command, plain
+from nexus_tools.cli.framework import CA_FILE, Session, complete_files, offline_command, plain
 from nexus_tools.errors import UnreachableError, ValidationError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     import httpx
 
     from nexus_tools.tool_server import Check
@@ -20,7 +22,7 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-",
 
 
 @click.command()
-@click.argument("place", metavar="URL|FOLDER")
+@click.argument("place", metavar="URL|FILE|FOLDER", shell_complete=complete_files)
 @CA_FILE
 @offline_command
 async def command(session: Session, place: str, ca_file: Path | None) -> None:
@@ -31,6 +33,11 @@ async def command(session: Session, place: str, ca_file: Path | None) -> None:
     `examples` of the input schema if possible. The exit code is 7 if a check fails, and 6 if the
     tool does not respond.
 
+    If FILE is a Python file, the command serves its tools on a free port and checks each of them.
+    If FILE is a JSON file, the command checks the definitions in it, and calls no tool.
+
+    If the tool is registered on your network, its schemas must be the registered schemas.
+
     If FOLDER is a Move package, the command checks its on-chain tools, whose definitions are next
     to Move.toml. The command publishes the package on a temporary localnet, where a Leader calls
     each tool.
@@ -39,13 +46,27 @@ async def command(session: Session, place: str, ca_file: Path | None) -> None:
 
     if is_move_project(Path(place)):
         await _move_project(session, Path(place))
+    elif "://" not in place and place.endswith((".py", ".json")):
+        from nexus_tools.cli.tool.file_checks import check_definitions, check_python_tools
+
+        found = (
+            check_python_tools(session, place)
+            if place.endswith(".py")
+            else check_definitions(place)
+        )
+        await _report_rows(session, place, "file", found)
     else:
         await _served(session, place, ca_file)
 
 
 async def _served(session: Session, url: str, ca_file: Path | None) -> None:
     """Check a tool on a server."""
-    from nexus_tools.cli.tool.served_definitions import check_tool_url, open_http
+    from nexus_tools.cli.tool.registered_schemas import compare_with_chain
+    from nexus_tools.cli.tool.served_definitions import (
+        check_tool_url,
+        open_http,
+        served_definitions,
+    )
     from nexus_tools.tool_server import check_tool
 
     check_tool_url(session, url)
@@ -56,6 +77,12 @@ async def _served(session: Session, url: str, ca_file: Path | None) -> None:
             checks.append(check)
             if not session.output.as_json:
                 _print(check)
+        if not any(check.status == "failed" for check in checks):
+            for definition in (await served_definitions(http, url, all_tools=False)).values():
+                async for _, check in compare_with_chain(session, [definition]):
+                    checks.append(check)
+                    if not session.output.as_json:
+                        _print(check)
     if session.output.as_json:
         rows = [_row(check) for check in checks]
         passed = not any(check.status == "failed" for check in checks)
@@ -74,20 +101,28 @@ async def _move_project(session: Session, folder: Path) -> None:
     project = MoveProject.read(folder)
     with session.output.progress("preparing the compiler"):
         builder = await asyncio.to_thread(Compilation().builder, session)
-    checks, rows, shown = [], [], ""
     with session.output.progress(f"checking {folder} on a localnet"):
-        async for file, check in check_move_project(project, builder):
-            checks.append(check)
-            rows.append({"file": file} | _row(check))
-            if not session.output.as_json:
-                if file != shown:
-                    click.echo(plain(file))
-                    shown = file
-                _print(check)
+        found = check_move_project(project, builder)
+        await _report_rows(session, str(folder), "folder", found)
+
+
+async def _report_rows(
+    session: Session, place: str, kind: str, found: "AsyncIterator[tuple[str, Check]]"
+) -> None:
+    """Print the checks of several tools below their names. `kind` is the key of the place."""
+    checks, rows, shown = [], [], ""
+    async for name, check in found:
+        checks.append(check)
+        rows.append({"file" if kind == "folder" else "tool": name} | _row(check))
+        if not session.output.as_json:
+            if name != shown:
+                click.echo(plain(name))
+                shown = name
+            _print(check)
     if session.output.as_json:
         passed = not any(check.status == "failed" for check in checks)
-        session.output.document({"folder": str(folder), "passed": passed, "checks": rows})
-    require_passed(str(folder), checks)
+        session.output.document({kind: place, "passed": passed, "checks": rows})
+    require_passed(place, checks)
 
 
 async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "Check":
@@ -166,5 +201,5 @@ def _row(check: "Check") -> dict[str, str]:
 def _print(check: "Check") -> None:
     mark, color = _MARKS[check.status.value]
     click.secho(f"  {mark} {check.name:<26} {plain(check.message)}", fg=color)
-    if check.status == "failed" and check.hint:
+    if check.hint:
         click.echo(f"    {'':<26} {plain(check.hint)}")

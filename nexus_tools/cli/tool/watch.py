@@ -10,7 +10,7 @@ from nexus_tools.cli.framework import (
     complete_fqns,
     event_document,
     event_line,
-    network_command,
+    query_command,
     watch,
 )
 
@@ -25,7 +25,7 @@ _HIDDEN = ("transaction", "tool", "object", "fqn", "description")
 
 @click.command()
 @click.argument("fqn", nargs=-1, shell_complete=complete_fqns)
-@network_command
+@query_command
 async def command(session: Session, fqn: tuple[str, ...]) -> None:
     """Follow the events of the tools FQN... until Ctrl-C. Default: all tools.
 

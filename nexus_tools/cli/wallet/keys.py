@@ -43,8 +43,9 @@ def new(session: Session, alias: str | None, scheme: str, *, encrypt: bool) -> N
     if session.output.as_json:
         session.output.document(record | {"recovery_phrase": mnemonic})
         return
-    session.output.record(record)
-    session.output.warn(f"Write down the recovery phrase. It is not shown again:\n  {mnemonic}")
+    session.output.created(record, record["address"])
+    session.output.warn("Write down the recovery phrase. It is not shown again:")
+    click.echo(f"  {mnemonic}", err=True)
 
 
 @click.command("list")

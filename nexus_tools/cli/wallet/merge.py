@@ -24,7 +24,8 @@ async def merge(session: Session) -> None:
         if len(before) > 1 and not session.dry_run:
             output.confirm(f"Merge {len(before)} coins on {client.network.name}?", yes=session.yes)
             with output.progress("waiting for the transaction"):
-                merged = await client.merge_coins()
+                async with session.sending_turn():
+                    merged = await client.merge_coins()
             record["coins"] = len(await client.coins(client.address))
         else:
             merged = ()

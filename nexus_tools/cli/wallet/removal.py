@@ -32,14 +32,14 @@ async def remove(session: Session, name: str, *, force: bool) -> None:
     record = key_record(session, found)
     if not force:
         await _require_empty(session, found.value)
-    alias = found.value.alias
+    alias, named = found.value.alias, f"{found.value.alias} ({found.value.address})"
     session.output.confirm(
-        f"Delete the key {alias} permanently, and lose everything that it owns?"
+        f"Delete the key {named} permanently, and lose everything that it owns?"
         f" (Backup: `nexus-tools wallet export {shlex.quote(alias)}`)",
         yes=session.yes,
     )
     session.settings.remove_account(found)
-    session.output.done(f"deleted the key {alias}")
+    session.output.done(f"deleted the key {named}")
     if session.output.as_json:
         session.output.document(record)
 

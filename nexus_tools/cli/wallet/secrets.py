@@ -50,7 +50,8 @@ def import_key(
     account = wallet.add(key, alias, passphrase=passphrase)
     done = f"imported the key {account.alias}"
     session.output.done(f"the key {account.alias} already exists" if known else done)
-    session.output.record(key_record(session, session.settings.locate_account(account.address)))
+    record = key_record(session, session.settings.locate_account(account.address))
+    session.output.created(record, record["address"])
 
 
 def _import_from_sui(session: Session) -> None:

@@ -29,7 +29,8 @@ async def command(session: Session, *, execution: str) -> None:
                 output.note(f"transaction {done} of {total}")
 
         with output.progress("cleaning up"):
-            cleaned = await nexus.executions.clean(place, on_sent=told)
+            async with session.sending_turn():
+                cleaned = await nexus.executions.clean(place, on_sent=told)
     back_mist = cleaned.returned_mist
     what = f"{units.sui(back_mist)} refunded" if back_mist >= 0 else "the gas exceeds the refund"
     done = f"deleted {execution}"

@@ -2,7 +2,7 @@
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_fqns, network_command
+from nexus_tools.cli.framework import Session, complete_fqns, query_command
 from nexus_tools.cli.workflow.run import find_workflow
 from nexus_tools.sui.support import units
 
@@ -34,7 +34,7 @@ _TOTALS = {
     show_default=True,
     help="Maximum number of runs.",
 )
-@network_command
+@query_command
 async def command(
     session: Session,
     *,

@@ -14,6 +14,7 @@ from nexus_tools.cli.framework import (
     render_template,
     write_template,
 )
+from nexus_tools.cli.schema import schema_file, write_schema
 from nexus_tools.cli.workflow.workflow_file import DOCUMENT
 from nexus_tools.errors import UsageError
 
@@ -42,9 +43,11 @@ def command(session: Session, place: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(render_template(alone[place.suffix], values), encoding="utf-8")
         written, workflow, tools = [place], place, ""
+        if place.suffix == ".json":
+            written += _schema(place.parent)
     else:
         check_empty(place, hint="choose another folder, or a file with the suffix .json or .py.")
-        written = write_template(template / "project", place, values)
+        written = [*write_template(template / "project", place, values), *_schema(place)]
         workflow = place / DOCUMENT
         tools = f" --tools {shlex.quote(str(place / 'tools.py'))}"
     session.output.done(f"created the workflow {workflow}")
@@ -54,6 +57,11 @@ def command(session: Session, place: Path) -> None:
         return
     shown = shlex.quote(str(workflow))
     session.output.note(f"next: nexus-tools workflow simulate {shown} --input text=one,two{tools}")
+
+
+def _schema(folder: Path) -> list[Path]:
+    """Write the schema for editors beside a document, unless the file exists."""
+    return [] if (folder / schema_file("workflow")).exists() else [write_schema("workflow", folder)]
 
 
 def _label(place: Path) -> str:

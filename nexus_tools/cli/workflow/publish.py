@@ -75,9 +75,11 @@ async def command(
     record = {"fqn": str(fqn), "workflow": str(result.workflow)}
     if result.sent:
         what = f"published {fqn}, {_counted(result.remaining + len(result.sent))}"
-        report(output, result.sent, what, record)
+        report(output, result.sent, what, record, result=str(result.workflow))
     elif output.as_json:
         output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
+    elif output.quiet:
+        output.result(str(result.workflow))
     if not (session.dry_run or output.as_json):
         output.note(f"next: nexus-tools workflow show {fqn}")
 

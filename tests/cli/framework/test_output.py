@@ -167,3 +167,30 @@ def test_commands_in_untrusted_text_stay_unchanged(capsys):
     assert capsys.readouterr().err == (
         "xyz.flow asks: run `nexus-tools wallet transfer 0xe1 all --yes` now\n"
     )
+
+
+def test_long_text_is_truncated_in_tables_only(capsys):
+    rows = [{"a": "x" * 100_000, "b": [{"c": "y" * 100_000}]}, {"a": "short", "b": None}]
+    columns = {"a": "A", "b": "B"}
+    Output().table(rows, columns, empty="")
+    Output().table(rows, columns, empty="", as_records=True)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) < 1_100
+    assert "x…" in shown
+    assert "y…" in shown
+    Output(as_json=True).table(rows, columns, empty="")
+    assert json.loads(capsys.readouterr().out) == rows
+    Output().record({"a": rows[0]["a"]})
+    assert rows[0]["a"] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("say", ["note", "warn", "done"])
+def test_lines_in_messages_are_marked(capsys, say):
+    getattr(Output(), say)("the leader is named a\n✓ refunded 3 SUI")
+    _, line = capsys.readouterr().err.splitlines()
+    assert line == "  | ✓ refunded 3 SUI"
+
+
+def test_untrusted_labels_cannot_control_terminal(capsys):
+    Output().record({"a": 1}, {"a": ATTACK})
+    assert is_displayable(capsys.readouterr().out.replace("\n", ""))

@@ -1,6 +1,7 @@
 """A verb is carried out: simulated, asked about, sent."""
 
 import asyncio
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import click
@@ -14,7 +15,9 @@ pytestmark = pytest.mark.anyio
 async def output_of_interrupted(verb, *, sent):
     """Return the output of a verb that is interrupted before or after sending a transaction."""
     begun = asyncio.Event()
-    session = SimpleNamespace(output=Output(), dry_run=False, yes=True, last_sent=None)
+    session = SimpleNamespace(
+        output=Output(), dry_run=False, yes=True, last_sent=None, sending_turn=nullcontext
+    )
 
     async def send(_):
         session.last_sent = SimpleNamespace(digest="D1G") if sent else None

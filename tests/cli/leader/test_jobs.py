@@ -141,7 +141,7 @@ async def test_processes_shows_beats_claims_and_the_holder(fleet):
     assert await one.hold(60)
     first, second = fleet.home.json(*command)
     assert (first["process"], first["workers"]) == ("one", [str(KEY)])
-    assert (first["claimed"], first["holder"]) == (2, True)
+    assert (first["claimed"], first["ready"], first["holder"]) == (2, True, True)
     assert (second["process"], second["claimed"], second["holder"]) == ("two", 0, False)
     assert first["started_at_ms"] <= first["seen_at_ms"]
     fleet.execute("UPDATE workers SET seen_at = now() - interval '90 s' WHERE name = 'two'")
@@ -259,7 +259,9 @@ async def test_file_of_a_running_leader_is_only_read(home, file):
 
 
 async def test_missing_journal_is_reported(home, postgres, tmp_path):
-    assert home.fails("leader", "jobs", "list") == (3, "journal_missing")
+    missing = home.run("leader", "jobs", "list", "--json")
+    assert (missing.code, missing.error["code"]) == (3, "journal_missing")
+    assert "NEXUS_TOOLS_LEADER_JOURNAL" in missing.error["hint"]
     for journal in (tmp_path / "absent.sqlite", postgres.new_url()):
         failed = home.fails("leader", "jobs", "list", "--journal", journal)
         assert failed == (3, "journal_missing")
@@ -307,8 +309,9 @@ async def test_journal_create_grants_a_role_the_use_of_the_tables(home, postgres
 async def test_journal_create_refuses_files_and_unknown_roles(home, postgres, tmp_path):
     assert home.fails("leader", "journal", "create", tmp_path / "file") == (2, "journal_not_shared")
     url = postgres.new_url()
-    failed = home.fails("leader", "journal", "create", url, "--grant", "nobody-here")
-    assert failed == (2, "journal_invalid")
+    failed = home.run("leader", "journal", "create", url, "--grant", "nobody-here", "--json")
+    assert (failed.code, failed.error["code"]) == (3, "role_missing")
+    assert "CREATE ROLE" in failed.error["hint"]
     # The transaction created nothing.
     assert home.fails("leader", "jobs", "list", "--journal", url) == (3, "journal_missing")
 

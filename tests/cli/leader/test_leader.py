@@ -51,8 +51,8 @@ def test_list_shows_the_newest_leaders_up_to_the_limit(author, leader, chain, mo
     assert leader not in active
     assert "Use --all" not in everything.stderr
     monkeypatch.setattr("nexus_tools.registry.MAX_SCANNED", 1)  # one page for each leader
-    paged = author.run("leader", "list", "--all", "--json")
-    assert paged.document == everything.document
+    paged = author.json("leader", "list", "--all")
+    assert [row["leader"] for row in paged] == [row["leader"] for row in everything.document]
     author.json("leader", "deactivate", "--leader", newest, "--yes")
 
 
@@ -64,14 +64,15 @@ def test_register_prints_run_command_of_worker(author, chain):
     assert f"{run} --allow-loopback`" in told
     named = ("leader", "register", "--inactive", "--yes", "--worker", "machine")
     told = author.run(*named, "--name", "other").stderr
-    assert f"{run} --wallet machine --allow-loopback`" in told
+    assert f"{run} --worker machine --allow-loopback`" in told
 
 
-def test_run_with_wrong_key_names_worker_keys(author, leader):
+@pytest.mark.parametrize("option", ["--wallet", "--worker"])
+def test_run_with_wrong_key_names_worker_keys(author, leader, option):
     author.wallet.new("idle")
-    refused = author.run("leader", "run", "--wallet", "idle")
+    refused = author.run("leader", "run", option, "idle")
     assert refused.code == 3
-    command = "`nexus-tools leader run --wallet author --allow-loopback`"
+    command = "`nexus-tools leader run --worker author --allow-loopback`"
     assert f"Your other keys are workers of leaders. Run {command}" in refused.stderr
 
 
@@ -120,6 +121,17 @@ def test_missing_leader_hints_at_register(author):
     result = author.run("leader", "activate", "--yes", "--json")
     assert (result.code, result.error["code"]) == (3, "leader_missing")
     assert "leader register" in result.error["hint"]
+
+
+def test_missing_leader_hints_at_the_key_that_owns_one(author, leader, tmp_path):
+    author.wallet.new("idle")
+    author.json("leader", "key", "new", tmp_path / "leader.pem")
+    command = ("leader", "key", "add", tmp_path / "leader.pem", "--yes")
+    result = author.run(*command, "--wallet", "idle", "--json")
+    assert (result.code, result.error["code"]) == (3, "leader_missing")
+    assert result.error["hint"].endswith("Run the command again with --wallet author.")
+    told = author.run(*command).stderr
+    assert f"next: set NEXUS_TOOLS_LEADER_SIGNING_KEY={tmp_path / 'leader.pem'} on" in told
 
 
 def test_register_reports_insufficient_funds(author, leader):
@@ -256,6 +268,8 @@ def test_journal_is_locked_by_one_daemon(author, leader):
     assert journal.is_file()
     second = author.spawn("leader", "run", "--json")
     assert (second.code, second.error["code"]) == (2, "journal_locked")
+    assert second.error["hint"].startswith("Stop the other process.")
+    assert "--journal" not in second.error["hint"]
 
 
 def test_journal_can_be_in_postgresql(author, leader, postgres):
@@ -267,11 +281,19 @@ def test_journal_can_be_in_postgresql(author, leader, postgres):
     assert not (author.data / "leaders").exists()
 
 
+def test_run_logs_why_it_cannot_open_the_journal(author, leader):
+    options = ("--journal", "postgresql://127.0.0.1:1/d", "--log-format", "text")
+    line = author.daemon("not_ready", "leader", "run", *options).line
+    assert "cannot open the journal in PostgreSQL" in line
+    assert "Check the PostgreSQL server and the URL of the journal." in line
+
+
 @pytest.mark.long
 def test_change_to_postgresql_is_refused_while_a_leader_uses_the_file(author, leader, postgres):
     author.daemon("works", "leader", "run")
     second = author.spawn("leader", "run", "--journal", postgres.new_url(), "--json")
     assert (second.code, second.error["code"]) == (2, "journal_unfinished")
+    assert "a Leader uses" in second.error["message"]
 
 
 def test_invalid_journal_url_is_refused_without_its_password(author, leader):
@@ -342,6 +364,7 @@ async def test_daemon_is_not_ready_while_node_is_unreachable(
     port = str(free_tcp_port)
     daemon = author.daemon("not_ready", "leader", "run", "--json", "--health-port", port)
     assert "does not respond" in json.loads(daemon.line)["node"]
+    assert json.loads(daemon.line)["code"] == "node_unreachable"
     async with httpx.AsyncClient() as client:
         assert (await client.get(f"{health}/healthz")).status_code == 200
         response = await client.get(f"{health}/readyz")

@@ -109,6 +109,12 @@ def test_status_shows_only_own_leaders(author, stranger, leader):
     assert stranger.fails("leader", "status", "--leader", "mine") == (3, "leader_unknown")
 
 
+def test_status_is_readable_without_a_terminal(author, leader):
+    shown = author.run("leader", "status").stdout
+    assert leader in shown
+    assert max(map(len, shown.splitlines())) <= 100
+
+
 def test_list_active_hides_inactive_leaders(author, leader):
     author.json("leader", "deactivate", "--yes")
     active = author.json("leader", "list", "--active")

@@ -53,6 +53,7 @@ def test_detached_localnet_is_found_by_commands(localnet_home):
 def test_second_default_localnet_is_rejected(localnet_home):
     again = localnet_home.spawn("localnet", "start", "--port", "0", "--detach", "--json")
     assert (again.code, again.error["code"]) == (4, "localnet_running")
+    assert "the chain is new" not in again.stderr
     assert localnet_home.json("localnet", "status")["pid"] == localnet_home.pid
 
 
@@ -81,7 +82,10 @@ def test_faucet_sends_default_amount_to_address(localnet_home):
 
 def test_address_keeps_leading_zeros(localnet_home):
     address = "0x0" + 63 * "7"
-    assert f" SUI sent to {address}\n" in localnet_home.run("localnet", "faucet", address).stderr
+    assert (
+        f" SUI sent to {address} on localnet\n"
+        in localnet_home.run("localnet", "faucet", address).stderr
+    )
 
 
 def test_faucet_accepts_alias(localnet_home):

@@ -8,8 +8,9 @@ from rich.console import Console
 
 from nexus_tools.cli.framework import Output
 from nexus_tools.cli.localnet.trace import show_trace
-from nexus_tools.cli.localnet.trace_tree import TraceView, command_tree, failure_text
+from nexus_tools.cli.localnet.trace_tree import command_tree
 from nexus_tools.sui.bcs import u8
+from nexus_tools.sui.client import TraceView, failure_text
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import MOVE_STDLIB, Address
 from nexus_tools.sui.types.digest import Digest

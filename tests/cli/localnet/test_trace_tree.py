@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.cli.localnet.trace_tree import TraceView
+from nexus_tools.sui.client import TraceView
 
 OURS, FRAMEWORK = f"0x{0xAB << 240:064x}", f"0x{2:064x}"
 ALL = TraceView(depth=9, natives=True, framework=True)

@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from nexus_tools.sui.client.transactions import transaction_attempts
+from tests.cli.conftest import Typist
 
 FUNDS_MIST = 20 * 10**9
 
@@ -109,3 +110,29 @@ def test_publishing_a_folder_resumes_after_an_interruption(newcomer, interrupt, 
     published = newcomer.json("package", "publish", package, "--yes")
     assert [published["digest"]] == [str(each) for each in sending.executed]
     assert newcomer.json("package", "publish", package, "--yes")["digest"] != published["digest"]
+
+
+def test_declined_publish_names_what_was_sent_and_continues(newcomer):
+    declined = newcomer.run("package", "publish", stdin=Typist("y", "n"))
+    assert declined.code == 1
+    assert "the remaining 3 steps cost at most about 1.1" in declined.stderr
+    assert "Step 1 of 3. The simulation succeeded: published the immutable" in declined.stderr
+    assert (
+        "Step 2 of 3. The simulation succeeded: published the package of tools" in declined.stderr
+    )
+    spent = FUNDS_MIST - newcomer.json("wallet", "show")["balance_mist"]
+    assert spent > 0
+    assert "nothing was done" not in declined.stderr
+    assert "cancelled after this transaction was sent: " in declined.stderr
+    assert "Run the same command again to continue without paying twice." in declined.stderr
+    finished = newcomer.run("package", "publish", stdin=Typist("y", "y"))
+    assert finished.code == 0, finished.stderr
+    assert "Step 2 of 2. The simulation succeeded: published the package of workflows" in (
+        finished.stderr
+    )
+
+
+def test_declined_first_step_of_publish_sends_nothing(newcomer):
+    declined = newcomer.run("package", "publish", stdin=Typist("n"))
+    assert "cancelled: nothing was done" in declined.stderr
+    assert newcomer.json("wallet", "show")["balance_mist"] == FUNDS_MIST

@@ -25,7 +25,15 @@ def test_invoke_returns_the_outcome_on_chain(requester, operator_leader, seller)
     assert document["choice"] == {"candidates": 1, "closings": 0, "unread": 0}
     assert all(one["digest"] for one in document["transactions"].values())
     assert before - balance(requester) == document["paid_mist"]
+    parts = ("price_mist", "fee_mist", "gas_mist")
+    assert document["paid_mist"] == sum(document[part] for part in parts)
     assert balance(seller) - earned == 10_000_000
+
+
+def test_input_without_option_names_the_option(requester):
+    result = requester.run("tool", "invoke", DIVIDE, "dividend=84", "divisor=2", "--json")
+    assert (result.code, result.error["code"]) == (2, "usage")
+    assert result.error["hint"] == "Pass inputs with --input dividend=84 --input divisor=2."
 
 
 def test_track_record_counts_settled_invocations_but_no_tool_failures(requester, operator_leader):
@@ -179,6 +187,16 @@ def test_number_for_a_string_port_has_a_hint_about_quotes(requester):
     assert """To pass it as a string, use --input text='"42"'""" in result.error["hint"]
     missing = requester.run("tool", "invoke", DIVIDE, "--input", "dividend=1", "--yes", "--json")
     assert "To pass it as a string" not in missing.error["hint"]
+
+
+@pytest.mark.parametrize(
+    ("fqn", "text"), [(NAP, "duration_ms=99000"), (DIVIDE, "divisor=1.5"), (DIVIDE, "divisor=null")]
+)
+def test_port_that_rejects_strings_has_no_hint_about_quotes(requester, fqn, text):
+    inputs = ("--input", "dividend=1") if fqn == DIVIDE else ()
+    result = requester.run("tool", "invoke", fqn, *inputs, "--input", text, "--yes", "--json")
+    assert result.error["code"] == "input_invalid"
+    assert "as a string" not in result.error["hint"]
 
 
 def test_invalid_input_error_lists_locations(requester):

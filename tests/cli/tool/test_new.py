@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import nexus_tools
 from nexus_tools.sui.bytecode import deserialize
 from nexus_tools.sui.localnet.compiler import build_to_publish
 from nexus_tools.sui.types.address import Address
@@ -26,12 +27,23 @@ def test_new_project_has_a_tool_with_the_given_name(home, tmp_path, monkeypatch)
     document = home.json("tool", "new", "greeter")
     assert document["fqn"] == "xyz.example.greeter@1"
     assert {Path(name).name for name in document["files"]} == {
+        ".gitignore",
         "README.md",
         "pyproject.toml",
         "tools.py",
         "test_tools.py",
+        "test_localnet.py",
+        "test.yml",
     }
     assert all(Path(name).is_file() for name in document["files"])
+
+
+def test_new_project_describes_its_ports_and_ignores_generated_files(home, tmp_path):
+    folder = tmp_path / "project"
+    home.json("tool", "new", "greeter", "--directory", folder)
+    checks = home.json("tool", "validate", folder / "tools.py")["checks"]
+    assert [check["hint"] for check in checks if check["name"] == "ports and variants"] == [""]
+    assert "__pycache__/" in (folder / ".gitignore").read_text().splitlines()
 
 
 def test_new_project_passes_its_own_tests(home, tmp_path):
@@ -106,7 +118,7 @@ def test_new_rejects_name_that_is_invalid_in_an_fqn(home, tmp_path, name):
 def test_new_tool_has_the_given_name_and_an_example(home, tmp_path):
     folder = tmp_path / "weather"
     home.json("tool", "new", "weather", "--directory", folder)
-    written = "\n".join(path.read_text() for path in folder.rglob("*.*"))
+    written = "\n".join(path.read_text() for path in folder.rglob("*.*") if path.is_file())
     assert "greet" not in written.lower()
     [tool] = load(str(folder / "tools.py")).tools.values()
     assert tool.definition("https://tools.example.com").input_schema["properties"]["text"][
@@ -119,3 +131,10 @@ def test_new_hints_at_fqn_option_when_the_name_is_an_fqn(home):
     assert (result.code, result.stderr.count("@1@1")) == (7, 0)
     assert "'dev.stranger.roman@1' is not a valid tool name" in result.stderr
     assert "--fqn" in result.stderr
+
+
+def test_templates_are_not_hidden_because_wheels_omit_hidden_folders():
+    package = Path(nexus_tools.__file__).parent
+    templates = [path.relative_to(package) for path in package.rglob("*.template")]
+    assert len(templates) > 20
+    assert [path for path in templates if any(part.startswith(".") for part in path.parts)] == []

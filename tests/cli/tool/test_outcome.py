@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import fields
 
 from nexus_tools.contracts import Deployment
+from nexus_tools.errors import UnreachableError
 from nexus_tools.registry import Invocations, pages
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.network import Network
@@ -71,6 +72,16 @@ def test_explain_reports_steps_checks_and_payments(requester, operator_leader, s
     assert parts == money["prepaid_mist"]
 
 
+def test_explain_names_the_signer_of_a_deletion(requester, operator_leader):
+    done = invoke(requester, DIVIDE, '{"dividend": 84, "divisor": 2}', "--delete")
+    lines = requester.run("tool", "outcome", done["invocation"], "--explain").stdout.splitlines()
+    [settled] = [line for line in lines if line.split()[0] == "settled"]
+    [deleted] = [line for line in lines if line.split()[0] == "deleted"]
+    assert f"by leader {operator_leader}" in settled
+    assert f"by {requester.json('wallet', 'show')['address']}" in deleted
+    assert "leader" not in deleted
+
+
 def test_explain_names_the_failed_check(requester):
     result = requester.run(
         *("tool", "invoke", NAP, "--input", '{"ending": "crash", "duration_ms": 0}'),
@@ -102,6 +113,42 @@ def test_explain_reports_a_leader_that_missed_its_window(requester, idle_leader,
     ended = requester.json("tool", "outcome", place, "--explain")
     assert ended["state"] == "expired"
     assert ended["money"]["refund_mist"] == ended["money"]["prepaid_mist"]
+
+
+@pytest.mark.parametrize("options", [("--yes",), ("--dry-run",), ("--yes", "-q")])
+def test_delete_prints_the_outcome(requester, options):
+    done = invoke(requester, DIVIDE, '{"dividend": 85, "divisor": 2}')
+    shown = requester.run("tool", "outcome", done["invocation"])
+    deleted = requester.run("tool", "outcome", done["invocation"], "--delete", *options)
+    assert (shown.code, deleted.code) == (0, 0)
+    assert deleted.stdout.startswith(shown.stdout)
+    assert '"quotient": 42' in deleted.stdout
+
+
+@pytest.mark.parametrize("options", [("--yes",), ("--yes", "--json")])
+@pytest.mark.parametrize("verb", ["invoke", "outcome"])
+def test_outcome_is_printed_if_the_response_to_a_deletion_is_lost(
+    requester, monkeypatch, verb, options
+):
+    delete = Invocations.delete
+
+    async def lose_response(service, *places):
+        sent = await delete(service, *places)
+        if not service.dry_run:
+            raise UnreachableError("node_unreachable", "the node does not respond")
+        return sent
+
+    inputs = ("--input", '{"dividend": 85, "divisor": 2}')
+    arguments = ("tool", "invoke", DIVIDE, *inputs)
+    if verb == "outcome":
+        place = requester.json(*arguments, "--yes")["invocation"]
+        arguments = ("tool", "outcome", place)
+    monkeypatch.setattr(Invocations, "delete", lose_response)
+    result = requester.run(*arguments, "--delete", *options)
+    assert result.code == 6
+    assert '"quotient": 42' in result.stdout
+    if "--json" in options:
+        assert result.document["ports"] == {"quotient": 42, "remainder": 1}
 
 
 def test_explain_and_delete_exclude_each_other(requester):
@@ -156,6 +203,18 @@ def test_closed_invocations_are_listed_with_closed_and_deleted_together(requeste
     assert requester.json("invocation", "list", "--closed") == []
     again = requester.run("invocation", "delete", "--closed", "--yes")
     assert (again.code, again.stdout) == (0, "")
+
+
+def test_delete_of_closed_invocations_lists_them_and_warns_about_outcomes(requester):
+    place = invoke(requester, NAP, '{"duration_ms": 0}')["invocation"]
+    asked = requester.run("invocation", "delete", "--closed")
+    assert asked.code == 2
+    [row] = [line.split() for line in asked.stderr.splitlines() if place in line]
+    assert row == [place, NAP, "settled", "ok"]
+    assert "deleted 1 invocation with all outcomes" in asked.stderr
+    deleted = requester.run("invocation", "delete", "--closed", "--yes")
+    assert deleted.code == 0
+    assert place in deleted.stderr
 
 
 def test_list_and_delete_say_how_far_they_searched(requester, request_unclosed, monkeypatch):

@@ -1,6 +1,9 @@
 import json
+from pathlib import Path
 
 import pytest
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def balance(user):
@@ -65,6 +68,21 @@ def test_register_warns_of_unchanged_price(author, registered_fqn, definition, m
         f"the price of {registered_fqn} stays"
         not in author.run(*arguments, "--price", "0.001").stderr
     )
+
+
+@pytest.mark.parametrize(("options", "is_told"), [((), True), (("--network", "test"), False)])
+def test_register_warns_if_a_priced_tool_accepts_unsigned_calls(
+    author, operator_leader, tmp_path, options, is_told
+):
+    code = (EXAMPLES / "tools.py").read_text().replace("math.divide", f"math.divide{len(options)}")
+    (tmp_path / "tools.py").write_text(code)
+    serve = ("tool", "serve", f"{tmp_path / 'tools.py'}:divide", "--bind", "127.0.0.1:0")
+    url = author.daemon("divide", *serve, *options).line.strip().split(" at ")[1]
+    register = ("tool", "register", "--dry-run", "--url", url)
+    assert "without a payment" not in author.run(*register).stderr
+    told = author.run(*register, "--price", "0.25", "--leader", operator_leader)
+    assert told.code == 0, told.stderr
+    assert (f"anyone can call {url} without a payment" in told.stderr) is is_told
 
 
 def test_register_warns_of_free_new_version(author, registered_fqn, definition, meta_file):
@@ -186,3 +204,9 @@ def test_server_root_is_not_a_tool(author, tool_server_url):
     result = author.run("tool", "register", "--url", tool_server_url, "--yes", "--json")
     assert (result.code, result.error["code"]) == (7, "not_a_tool")
     assert "--all" in result.error["hint"]
+
+
+def test_dry_run_lists_ports_without_a_text(author, definition, meta_file):
+    result = author.run("tool", "register", "--from-meta", meta_file(definition), "--dry-run")
+    assert result.code == 0
+    assert "Add a title or a description to a, b, ok.total" in result.stderr

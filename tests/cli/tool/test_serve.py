@@ -42,6 +42,24 @@ def test_meta_prints_the_definitions_that_can_be_registered(home):
     ]
 
 
+def test_port_without_a_host_listens_on_the_loopback_interface(home):
+    server = home.daemon("divide@1", "tool", "serve", f"{TOOLS}:divide", "--bind", "0")
+    assert " at http://127.0.0.1:" in server.line
+
+
+def test_meta_completes_a_port_without_a_host(home):
+    result = home.run("tool", "serve", f"{TOOLS}:divide", "--meta", "--bind", "8081")
+    assert json.loads(result.stdout)[0]["url"] == "http://127.0.0.1:8081/xyz.example.math.divide@1"
+
+
+def test_server_on_a_public_address_warns_without_a_public_url(home):
+    arguments = ("tool", "serve", f"{TOOLS}:divide", "--bind", "0.0.0.0:0")
+    public = home.daemon("tools", *arguments, "--public-url", "https://tools.example.com")
+    assert "divide@1 at https://tools.example.com" in public.line
+    warned = home.daemon("tools", *arguments)
+    assert "anyone who can reach 0.0.0.0 can call these tools" in warned.line
+
+
 @pytest.mark.parametrize("bind", ["nowhere", "127.0.0.1:", "127.0.0.1:http", "127.0.0.1:70000"])
 def test_invalid_bind_address_is_rejected(home, bind):
     assert home.fails("tool", "serve", TOOLS, "--bind", bind) == (2, "address_invalid")
@@ -105,7 +123,7 @@ def test_calls_are_logged_and_exceptions_have_a_user_traceback(home, tmp_path):
     log = server.end(signal.SIGTERM).stderr
     assert "invoked" in log
     assert "variant=ok" in log
-    traceback = log[log.index("Traceback") :].splitlines()
+    traceback = log[log.index("Traceback") :].replace("\n  | ", "\n").splitlines()
     assert traceback[1].strip() == f'File "{mine}", line 9, in divide'
     assert "ZeroDivisionError: integer division or modulo by zero" in traceback
 

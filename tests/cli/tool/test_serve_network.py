@@ -113,3 +113,43 @@ def test_forgive_option_rejects_unknown_leader(operator, leader):
     options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive-leader", "lea", "--json")
     result = operator.spawn("tool", "serve", TOOLS, *options)
     assert (result.code, result.error["code"]) == (3, "leader_unknown")
+
+
+CHANGED = f"""
+from nexus_tools.tool_server import Variant, tool
+
+class Ratio(Variant, name="ok"):
+    ratio: float
+
+@tool("{DIVIDE}")
+async def divide(dividend: float, divisor: float) -> Ratio:
+    return Ratio(ratio=dividend / divisor)
+"""
+
+
+@pytest.fixture
+def changed_tools(tmp_path):
+    """A file whose tool has other schemas than its registered version."""
+    file = tmp_path / "changed.py"
+    file.write_text(CHANGED)
+    return file
+
+
+def test_serve_warns_of_schemas_that_differ_from_the_chain(operator, leader, changed_tools):
+    options = ("--bind", "127.0.0.1:0", "--network", "test")
+    server = operator.daemon("has other schemas", "tool", "serve", changed_tools, *options)
+    assert DIVIDE in server.line
+    assert "register the next version" in server.line
+
+
+def test_validate_fails_for_schemas_that_differ_from_the_chain(operator, leader, changed_tools):
+    result = operator.run("tool", "validate", changed_tools, "--json")
+    assert (result.code, result.error["code"]) == (7, "tool_validation_failed")
+    [failed] = result.error["details"]["checks"]
+    assert failed["name"] == "registered schemas"
+
+
+def test_validate_compares_a_url_with_the_chain(operator, leader, tool_server_url):
+    document = operator.json("tool", "validate", f"{tool_server_url}/{DIVIDE}")
+    checks = {check["name"]: check["status"] for check in document["checks"]}
+    assert checks["registered schemas"] == "passed"

@@ -88,6 +88,18 @@ def test_serve_rejects_incomplete_signature_options(home, leaders, tmp_path, opt
     assert (result.code, result.error["code"]) == error
 
 
+@pytest.mark.parametrize(
+    "option", [("--signing-key", "LEADERS"), ("--state", "LEADERS"), ("--signatures", "required")]
+)
+def test_missing_leaders_error_names_the_given_option(home, leaders, option):
+    given = [str({"LEADERS": leaders}.get(word, word)) for word in option]
+    result = home.run("tool", "serve", TOOLS, "--bind", "127.0.0.1:0", *given, "--json")
+    assert result.error["code"] == "leaders_missing"
+    named = option[0] if option[0] != "--signatures" else " ".join(option)
+    assert result.error["message"] == f"{named} needs a list of accepted leaders"
+    assert "--network NAME" in result.error["hint"]
+
+
 def test_empty_leaders_file_is_reported(home, tmp_path):
     empty = tmp_path / "leaders.keys"
     empty.write_text("# nobody yet\n")

@@ -35,6 +35,14 @@ def test_update_requires_the_owner_or_an_operator(stranger, registered_fqn, chan
     assert stranger.fails("tool", "update", registered_fqn, change, "0.1", "--yes") == (8, code)
 
 
+def test_prompt_of_update_shows_the_new_values(author, registered_fqn):
+    payout = author.json("wallet", "new", "till")["address"]
+    changes = ("--price", "0.5", "--timeout", "9s", "--payout", "till")
+    asked = author.run("tool", "update", registered_fqn, *changes)
+    assert asked.code == 2
+    assert f"Change {registered_fqn}: timeout 9 s, price 0.5 SUI, payout {payout}?" in asked.stderr
+
+
 def test_update_needs_a_change(author, registered_fqn):
     assert author.fails("tool", "update", registered_fqn, "--yes") == (2, "nothing_to_update")
 

@@ -103,6 +103,38 @@ def test_ca_file_without_certificates_is_rejected(home, tmp_path):
     assert home.fails(*arguments) == (2, "ca_file_invalid")
 
 
+def test_ports_without_a_text_have_a_hint(home, tmp_path, definition):
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps(definition))
+    result = home.run("tool", "validate", file)
+    assert result.code == 0
+    assert "Add a title or a description to a, b, ok.total." in result.stdout
+
+
+def test_signed_tool_names_a_way_to_check_its_answers(home, tmp_path, examples):
+    leaders = tmp_path / "leaders.keys"
+    leaders.write_text("")
+    options = ("--bind", "127.0.0.1:0", "--leaders", leaders)
+    server = home.daemon("divide@1", "tool", "serve", f"{examples / 'tools.py'}:divide", *options)
+    result = home.run("tool", "validate", server.line.strip().split(" at ")[1])
+    assert result.code == 0
+    assert "`nexus-tools tool invoke xyz.example.math.divide@1`" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["validate", "serve"])
+def test_folder_with_tools_hints_at_its_file(home, tmp_path, command):
+    (tmp_path / "tools.py").write_text("")
+    result = home.run("tool", command, tmp_path, "--json")
+    assert result.code == 2
+    assert result.error["hint"] == f"Did you mean {tmp_path / 'tools.py'}?"
+
+
+def test_folder_without_tools_hints_at_the_manifest(home, tmp_path):
+    result = home.run("tool", "validate", tmp_path, "--json")
+    assert (result.code, result.error["code"]) == (2, "url_invalid")
+    assert "Move.toml" in result.error["hint"]
+
+
 # --- On-chain tools
 
 
@@ -155,3 +187,55 @@ def test_invalid_on_chain_tool_fails_the_matching_check(home, project, name):
 def test_move_package_without_definition_is_rejected(home, project):
     folder = project("counter.json", ('"function"', '"functions"'))
     assert home.fails("tool", "validate", folder) == (3, "definition_missing")
+
+
+# --- Files
+
+
+def test_python_file_is_served_and_each_tool_is_checked(home, examples):
+    document = home.json("tool", "validate", examples / "tools.py")
+    assert document["passed"] is True
+    invoked = [
+        row["tool"] for row in document["checks"] if row["name"] == "invoke with a bad input"
+    ]
+    assert invoked == [
+        "xyz.example.math.divide@1",
+        "xyz.example.text.count_words@1",
+        "xyz.example.time.nap@1",
+    ]
+
+
+def test_python_tool_that_breaks_the_protocol_fails(home, tmp_path):
+    file = tmp_path / "bad.py"
+    file.write_text(
+        "from nexus_tools.tool_server import Variant, tool\n"
+        "class Done(Variant, name='ok'):\n    a: int\n"
+        "@tool('xyz.example.bad@1')\n"
+        "async def bad(text: str) -> Done:\n    'Fails.'\n    raise ValueError(text)\n"
+    )
+    result = home.run("tool", "validate", file, "--json")
+    assert (result.code, result.error["code"]) == (7, "tool_validation_failed")
+    assert result.error["details"]["checks"][0]["name"] == "invoke with a valid input"
+
+
+def test_definition_file_is_checked_without_a_call(home, examples):
+    document = home.json("tool", "validate", examples / "on_chain" / "badge.json")
+    [check] = document["checks"]
+    assert check["message"] == "xyz.example.badges.mint@1, with variants: ok"
+    assert document["file"].endswith("badge.json")
+
+
+def test_invalid_definition_in_a_file_fails(home, tmp_path, definition):
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps([definition, definition | {"url": "tools.example.com"}]))
+    result = home.run("tool", "validate", file, "--json")
+    assert (result.code, result.error["code"]) == (7, "tool_validation_failed")
+    [failed] = result.error["details"]["checks"]
+    assert "the URL must be an absolute http or https URL" in failed["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("no.json", "output_file_unreadable"), ("no.py", "target_unknown")]
+)
+def test_missing_file_is_reported(home, tmp_path, name, code):
+    assert home.fails("tool", "validate", tmp_path / name) == (2, code)

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,32 @@ def test_new_project_has_workflow_tools_and_stubs(home, tmp_path):
     folder = tmp_path / "greetings"
     document = home.json("workflow", "new", folder)
     assert document["workflow"] == str(folder / "workflow.json")
-    assert sorted(path.name for path in folder.iterdir()) == [
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert sorted(path.name for path in files) == [
+        ".gitignore",
         "README.md",
         "stubs.json",
+        "test.yml",
         "tools.py",
         "workflow.json",
+        "workflow.schema.json",
     ]
-    assert document["files"] == [str(path) for path in sorted(folder.iterdir())]
+    assert sorted(document["files"]) == sorted(map(str, files))
+
+
+@pytest.mark.parametrize("name", ["report", "report/flow.json"])
+def test_new_document_names_the_schema_beside_it(home, tmp_path, name):
+    path = Path(home.json("workflow", "new", tmp_path / name)["workflow"])
+    schema = json.loads((path.parent / json.loads(path.read_text())["$schema"]).read_text())
+    assert schema == home.json("schema", "workflow")
+
+
+def test_new_file_keeps_an_existing_schema(home, tmp_path):
+    (tmp_path / "workflow.schema.json").write_text("mine")
+    assert home.json("workflow", "new", tmp_path / "flow.json")["files"] == [
+        str(tmp_path / "flow.json")
+    ]
+    assert (tmp_path / "workflow.schema.json").read_text() == "mine"
 
 
 def test_new_json_file_is_valid(home, tmp_path):

@@ -42,6 +42,14 @@ def published_workflow(author, flow):
     return author.json("workflow", "publish", path, *terms, "--yes")
 
 
+def test_quiet_publication_prints_only_the_id_even_if_it_exists(author, flow):
+    path, fqn = flow
+    publish = ("workflow", "publish", path, "--name", fqn, "--yes", "-q")
+    first, second = author.run(*publish), author.run(*publish)
+    workflow = author.json("workflow", "show", fqn)["workflow"]
+    assert (first.stdout, second.stdout) == (f"{workflow}\n", f"{workflow}\n")
+
+
 def test_publish_prints_cost_and_next_command(author, flow):
     path, fqn = flow
     terms = ("--name", fqn)

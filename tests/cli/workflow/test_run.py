@@ -86,7 +86,7 @@ def test_invalid_input_is_named(customer):
     told = customer.run("workflow", "run", "xyz.example.waits@1", *given).stderr
     assert "  /duration_ms: " in told
     assert "  /ending: " in told
-    assert """--input ending='"7"'""" in told
+    assert "as a string" not in told  # the string "7" is not a value of the enumeration either
     shown = customer.run("workflow", "show", "xyz.example.waits@1").stdout
     assert "duration_ms: " in shown
     assert "ending: " in shown

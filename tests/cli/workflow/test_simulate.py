@@ -72,6 +72,35 @@ def test_simulate_calls_single_tool_by_url(simulate, tool_server_url):
     assert "count" not in simulate("--input", "text=x", "--url", url)["generated"]
 
 
+@pytest.mark.parametrize(
+    ("vertex", "value", "has_hint"), [("split", "42", True), ("count", "0.5", False)]
+)
+def test_hint_about_quotes_depends_on_the_schema(
+    home, tmp_path, examples, workflows, vertex, value, has_hint
+):
+    document = json.loads((workflows / "count.json").read_text())
+    [fqn] = [each["kind"]["tool_fqn"] for each in document["vertices"] if each["name"] == vertex]
+    port = "text" if has_hint else "top"
+    file = tmp_path / "workflow.json"
+    one = {
+        "name": "one",
+        "kind": {"variant": "off_chain", "tool_fqn": fqn},
+        "entry_ports": [{"name": port}],
+    }
+    default = {
+        "vertex": "one",
+        "input_port": "text",
+        "value": {"storage": "inline", "data": "words"},
+    }
+    defaults = [] if has_hint else [default]
+    file.write_text(json.dumps({"vertices": [one], "edges": [], "default_values": defaults}))
+    tools = ("--tools", workflows / "tools.py", "--tools", examples / "tools.py")
+    arguments = ("workflow", "simulate", file, *tools, "--input", f"{port}={value}", "--json")
+    result = home.run(*arguments)
+    assert result.error["code"] == "input_invalid", result.stderr
+    assert ("To pass it as a string" in (result.error["hint"] or "")) == has_hint
+
+
 def test_stub_has_precedence_over_tool(simulate, workflows, examples, tmp_path):
     stubs = tmp_path / "stubs.json"
     stubs.write_text('{"count": {"ok": {"total": 100, "words": []}}}')

@@ -33,16 +33,17 @@ def read_json(name: str) -> Any:
     return _parse(read_bytes(name), "stdin" if name == "-" else name)
 
 
-def read_bytes(name: str) -> bytes:
+def read_bytes(name: str, limit: int = -1) -> bytes:
     """Return the content of a file, or of stdin for `-`, without a byte order mark.
 
-    Raises `output_file_unreadable`.
+    If `limit` is not negative, read at most that many bytes. Raises `output_file_unreadable`.
     """
     if name == "-":
         with interruptible():
-            return without_byte_order_mark(sys.stdin.buffer.read())
+            return without_byte_order_mark(sys.stdin.buffer.read(limit))
     try:
-        return without_byte_order_mark(Path(name).expanduser().read_bytes())
+        with Path(name).expanduser().open("rb") as file:
+            return without_byte_order_mark(file.read(limit))
     except OSError as error:
         message = f"cannot read {name}: {error.strerror}"
         raise UsageError("output_file_unreadable", message) from error

@@ -7,10 +7,11 @@ import click
 
 _OURS = "nexus-tools "
 _COMMAND = re.compile(rf"`({_OURS}[^`]+)`")
+# The option that is added, and the options that replace it. `leader run` signs with `--worker`.
 _KEPT = {
-    "wallet_name": ("-w", "--wallet"),
-    "signer_url": ("--signer", "--signer"),
-    "network_name": ("-n", "--network"),
+    "wallet_name": ("--wallet", "-w", "--worker"),
+    "signer_url": ("--signer", "--worker"),
+    "network_name": ("--network", "-n"),
 }
 
 
@@ -35,10 +36,10 @@ def _with_options(text: str, context: click.Context, typed: dict[str, str | None
     except ValueError:
         return text
     taken = {parameter.name for parameter in _command(words[1:], context.find_root()).params}
-    for name, (short, long) in _KEPT.items():
+    for name, options in _KEPT.items():
         value = typed[name]
-        if value and name in taken and not {short, long} & set(words):
-            text += f" {long} {shlex.quote(value)}"
+        if value and name in taken and not set(options) & set(words):
+            text += f" {options[0]} {shlex.quote(value)}"
     return text
 
 

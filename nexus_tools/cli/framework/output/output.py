@@ -20,6 +20,8 @@ _FILE_WIDTH = 100_000
 """The width of files and pipes, in columns, so that lines are not wrapped."""
 _DRAWING_WIDTH = 200
 """The maximum width of a drawing, in columns. A wider drawing is not clearer."""
+_MAX_CELL = 500
+"""The maximum length of a cell, because the longest cell determines the length of all rows."""
 
 
 class Output:
@@ -45,8 +47,8 @@ class Output:
     ) -> None:
         """Print rows as a table. `columns` maps each key to its heading.
 
-        Without rows, the method prints `empty`. With `aside`, it prints on stderr, for example a
-        table for a prompt.
+        Long cells are truncated, except in JSON. Without rows, the method prints `empty`. With
+        `aside`, it prints on stderr, for example a table for a prompt.
 
         If the terminal is too narrow for whole words, each row is printed as a record, because an
         ID that is wrapped in its column cannot be copied. `as_records` forces that layout.
@@ -63,7 +65,7 @@ class Output:
             console.print(table)
             return
         for row in rows:
-            _print_lines(row, columns, err=aside)
+            _print_lines(row, columns, err=aside, limit=_MAX_CELL)
             click.echo(err=aside)
 
     def has_room(self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> bool:
@@ -85,6 +87,13 @@ class Output:
         if title:
             click.secho(plain(title), bold=True)
         _print_lines(record, names)
+
+    def created(self, record: Mapping[str, Any], created_id: str) -> None:
+        """Print the record of a new object. With `quiet`, print only its ID."""
+        if self.quiet and not self.as_json:
+            self.result(created_id)
+        else:
+            self.record(record)
 
     def result(self, text: str) -> None:
         """Print the one-line result of a quiet command, for scripts."""
@@ -124,7 +133,7 @@ class Output:
     def ask(self, question: str) -> str:
         """Prompt for a value on the terminal and return it."""
         with interruptible():
-            return str(click.prompt(plain(question, lines=True), err=True))
+            return str(click.prompt(marked_lines(question), err=True))
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask for confirmation unless `yes` is set.
@@ -133,7 +142,7 @@ class Output:
         """
         if yes:
             return
-        question = plain(question, lines=True)
+        question = marked_lines(question)
         if not self.can_ask:
             raise click.UsageError(
                 "Confirmation is required, but this is not an interactive terminal."
@@ -171,23 +180,31 @@ def print_drawing(draw: Callable[[int], Any]) -> None:
 
 def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], width: int) -> Any:
     """Return the rows as a table, or None if the table is wider than the terminal."""
-    cells = [[_cell(row.get(key)) for key in columns] for row in rows]
+    cells = [[_cell(row.get(key), _MAX_CELL) for key in columns] for row in rows]
     return table_for([[*columns.values()], *cells], width)
 
 
 def _shown(text: str) -> str:
     """Return a message for the terminal. Messages may quote untrusted text."""
-    return with_current_options(plain(text, lines=True))
+    return with_current_options(marked_lines(text))
 
 
-def _cell(value: Any) -> str:
+def marked_lines(text: str) -> str:
+    """Return a message with a prefix before all lines but the first.
+
+    The message may quote untrusted text. The prefix shows that a line belongs to the message.
+    """
+    return plain(text, lines=True).replace("\n", "\n  | ")
+
+
+def _cell(value: Any, limit: int | None = None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return plain(", ".join(value)) or "none"
+        return one_line(", ".join(value), limit) or "none"
     if isinstance(value, dict | list):
-        return escaped_json(json.dumps(value, ensure_ascii=False, default=str))
-    return "" if value is None else plain(str(value))
+        return one_line(escaped_json(json.dumps(value, ensure_ascii=False, default=str)), limit)
+    return "" if value is None else one_line(str(value), limit)
 
 
 def json_text(document: Any) -> str:
@@ -200,12 +217,19 @@ def plain(text: str, *, lines: bool = False) -> str:
     return many_lines(text) if lines else one_line(text)
 
 
-def _print_lines(record: Mapping[str, Any], names: Mapping[str, str], *, err: bool = False) -> None:
+def _print_lines(
+    record: Mapping[str, Any],
+    names: Mapping[str, str],
+    *,
+    err: bool = False,
+    limit: int | None = None,
+) -> None:
     """Print a line with the label and the value for each value that is not None."""
-    width = max((len(name) for name in names.values()), default=0)
-    for key, name in names.items():
+    labels = {key: plain(name) for key, name in names.items()}
+    width = max(map(len, labels.values()), default=0)
+    for key, label in labels.items():
         if record.get(key) is not None:
-            click.echo(f"  {name:<{width}}  {_cell(record[key])}", err=err)
+            click.echo(f"  {label:<{width}}  {_cell(record[key], limit)}", err=err)
 
 
 def _console(*, stderr: bool = False) -> Any:

@@ -6,6 +6,8 @@ from pathlib import Path
 from nexus_tools.errors import UsageError
 
 _SUFFIX = ".template"
+_DOT = {"dot": "."}
+"""The value with which a name such as `${dot}github` is hidden. Wheels omit hidden folders."""
 
 
 def check_empty(folder: Path, *, hint: str) -> None:
@@ -19,12 +21,12 @@ def check_empty(folder: Path, *, hint: str) -> None:
 
 
 def write_template(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:
-    """Render the templates in a folder and in file names, and return the written files."""
+    """Render the templates in a folder and in names, and return the written files."""
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for entry in sorted(source.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
-            written += write_template(entry, target / entry.name, values)
+            written += write_template(entry, target / _filled_in(entry.name, values), values)
         elif entry.name.endswith(_SUFFIX):
             path = target / _filled_in(entry.name.removesuffix(_SUFFIX), values)
             path.write_text(render_template(entry, values), encoding="utf-8")
@@ -40,4 +42,4 @@ def render_template(template: Traversable, values: dict[str, str]) -> str:
 def _filled_in(text: str, values: dict[str, str]) -> str:
     from string import Template
 
-    return Template(text).substitute(values)
+    return Template(text).substitute(_DOT | values)

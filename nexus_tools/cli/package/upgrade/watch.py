@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, event_document, event_line, network_command, watch
+from nexus_tools.cli.framework import Session, event_document, event_line, query_command, watch
 from nexus_tools.cli.package.lock import require_lock_package
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("package", nargs=-1)
-@network_command
+@query_command
 async def command(session: Session, package: tuple[str, ...]) -> None:
     """Follow the events of the locks of PACKAGE... until Ctrl-C. Default: all packages.
 
