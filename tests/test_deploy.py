@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -110,6 +111,64 @@ def test_unit_directives_are_in_their_sections_once():
         names = re.findall(r"^(\w+)=", text, re.MULTILINE)
         repeated = {name for name in names if names.count(name) > 1}
         assert repeated <= {"Environment", "SystemCallFilter"}
+
+
+# --- The index
+
+INDEX_UNIT = DEPLOY / "nexus-tools-index.service"
+
+
+def directives(unit):
+    return [line for line in unit.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def test_index_unit_runs_the_index_and_its_api():
+    [program] = re.findall(r"^ExecStart=(.*)$", INDEX_UNIT.read_text(), re.MULTILINE)
+    assert parsed(shlex.split(program)[1:]) == "nexus_tools.cli.index.serve"
+
+
+def test_index_unit_has_the_restrictions_of_the_leader_unit():
+    own = ("Description=", "Environment=NEXUS_TOOLS_LEADER_", "EnvironmentFile=", "ExecStart=")
+    own += ("RestartPreventExitStatus=",)
+    index, leader = (
+        [line for line in directives(unit) if not line.startswith(own)]
+        for unit in (INDEX_UNIT, UNIT)
+    )
+    assert index == leader
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+@pytest.mark.parametrize("unit", [UNIT, INDEX_UNIT], ids=lambda unit: unit.stem)
+def test_systemd_accepts_the_unit(unit, tmp_path):
+    """Only the program differs, because it need not be installed on this machine."""
+    copy = tmp_path / unit.name
+    copy.write_text(unit.read_text().replace("/opt/nexus-tools/bin/nexus-tools", "/bin/true"))
+    command = ["systemd-analyze", "verify", "--man=no", copy]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- The image
+
+
+def test_context_of_the_image_contains_only_the_copied_files():
+    copied = {
+        name
+        for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE)
+        for name in line.split()
+    }
+    ignored = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
+    patterns = [line for line in ignored if not line.startswith("#")]
+    assert patterns[0] == "*"
+    assert {line.removeprefix("!") for line in patterns if line.startswith("!")} == copied
+
+
+def test_packages_of_the_image_have_the_locked_hashes():
+    commands = [line for line in DOCKERFILE.replace("\\\n", " ").split("\n") if "install" in line]
+    installs = [line for line in commands if "pip install" in line]
+    assert len(installs) == 2
+    assert "--require-hashes -r uv.lock" in installs[0]
+    assert re.search(r"--constraints requirements.lock +--build-constraints", installs[1])
 
 
 # --- A fleet

@@ -1,0 +1,1 @@
+"""Releases: checks, reproducible builds, digests, signatures, and an SBOM."""
