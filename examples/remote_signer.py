@@ -13,13 +13,13 @@ import ssl
 import sys
 import tomllib
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
@@ -28,6 +28,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from nexus_tools.errors import NexusError
+from nexus_tools.http.embedded_server import parse_host_and_port
 from nexus_tools.settings.settings import Settings
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.support.private_file import is_exposed, locked, write_private
@@ -40,11 +41,14 @@ from nexus_tools.sui.types.transaction import (
     MakeMoveVec,
     MergeCoins,
     MoveCall,
+    NestedResult,
     ProgrammableTransaction,
     Pure,
+    Result,
     SplitCoins,
     TransactionData,
     TransferObjects,
+    arguments_of,
 )
 
 MAX_BODY_BYTES = 256 * 1024
@@ -53,7 +57,6 @@ HARMLESS = {
     *("0x1::vector::append", "0x1::ascii::string", "0x1::string::utf8"),
     *("0x2::coin::redeem_funds", "0x2::balance::redeem_funds", "0x2::coin::zero"),
 }
-SEND_FUNDS = "0x2::coin::send_funds"
 
 
 class RefusedError(Exception):
@@ -99,7 +102,7 @@ class Policy:
         name = name_of(call)
         if not (call.module.isidentifier() and call.function.isidentifier()):
             raise RefusedError(f"{name} is not a function")
-        if name == SEND_FUNDS and len(call.arguments) == 2:
+        if _sends_funds(call):
             _check_recipient(call.arguments[1], kind, recipients)
         elif name not in HARMLESS:
             package = _short(call.package)
@@ -112,6 +115,10 @@ def name_of(call: MoveCall) -> str:
     return f"{_short(call.package)}::{call.module}::{call.function}"
 
 
+def _sends_funds(call: MoveCall) -> bool:
+    return name_of(call) == "0x2::coin::send_funds" and len(call.arguments) == 2
+
+
 def _short(package: Address) -> str:
     number = int(str(package), 16)
     return hex(number) if number < 2**16 else str(package)
@@ -121,12 +128,23 @@ def _check_recipient(
     argument: Argument, kind: ProgrammableTransaction, recipients: frozenset[Address]
 ) -> None:
     """Refuse a recipient that is not listed, or that only the execution would determine."""
-    inputs = dict(enumerate(kind.inputs))
-    value = inputs.get(argument.index) if isinstance(argument, InputArgument) else None
-    if not isinstance(value, Pure) or len(value.value) != 32:
+    recipient = _recipient(argument, kind)
+    if recipient is None:
         raise RefusedError("the recipient is not an address in the transaction")
-    if (recipient := Address(value.value)) not in recipients:
+    if recipient not in recipients:
         raise RefusedError(f"the recipient {recipient} is not allowed")
+
+
+def _recipient(argument: Argument, kind: ProgrammableTransaction) -> Address | None:
+    return Address(value) if len(value := _pure(argument, kind)) == 32 else None
+
+
+def _pure(argument: Argument, kind: ProgrammableTransaction) -> bytes:
+    """Return the bytes of a pure input, or no bytes for another argument."""
+    if not isinstance(argument, InputArgument) or argument.index >= len(kind.inputs):
+        return b""
+    value = kind.inputs[argument.index]
+    return value.value if isinstance(value, Pure) else b""
 
 
 @dataclass(frozen=True)
@@ -188,10 +206,8 @@ class RemoteSignerServer:
             return self._unauthorized(request)
         try:
             document = json.loads(await _body(request))
-            address, encoded = (
-                document["address"],
-                b64decode(document["transaction"], validate=True),
-            )
+            address = document["address"]
+            encoded = b64decode(document["transaction"], validate=True)
         except (ValueError, KeyError, TypeError, RecursionError):
             return self._answer(request, 400, "request_invalid", "the request cannot be read")
         if address != str(self.key.address):
@@ -200,6 +216,7 @@ class RemoteSignerServer:
         try:
             data = decode(encoded)
             details |= {"budget_mist": data.gas.budget, "calls": calls_of(data)}
+            details["transfers"] = transfers_of(data)
             self.policy.check(data, self.key.address)
             self.budget.spend(data.gas.budget)
         except RefusedError as refusal:
@@ -258,6 +275,46 @@ def calls_of(data: TransactionData) -> list[str]:
     return [name_of(command) for command in commands if isinstance(command, MoveCall)]
 
 
+def transfers_of(data: TransactionData) -> list[dict[str, Any]]:
+    """Return the recipients and amounts of a transaction's transfers, for the log.
+
+    An amount is in the smallest unit of its coin, or None if only the execution determines it.
+    """
+    if not isinstance(data.kind, ProgrammableTransaction):
+        return []
+    amounts = _split_amounts(data.kind)
+    transfers: list[tuple[tuple[Argument, ...], Address | None]] = []
+    for command in data.kind.commands:
+        if isinstance(command, TransferObjects):
+            transfers.append((command.objects, _recipient(command.address, data.kind)))
+        elif isinstance(command, MoveCall) and _sends_funds(command):
+            coin, to = command.arguments
+            transfers.append(((coin,), _recipient(to, data.kind)))
+    return [
+        {"recipient": to and str(to), "amounts": [amounts.get(_nested(item)) for item in objects]}
+        for objects, to in transfers
+    ]
+
+
+def _split_amounts(kind: ProgrammableTransaction) -> dict[Argument, int]:
+    """Return the amounts of new coins that are used only once, so that nothing changes them."""
+    uses = Counter(_nested(item) for command in kind.commands for item in arguments_of(command))
+    changeable = {item for it in kind.commands if isinstance(it, MoveCall) for item in it.arguments}
+    return {
+        NestedResult(number, index): int.from_bytes(_pure(amount, kind), "little")
+        for number, command in enumerate(kind.commands)
+        if isinstance(command, SplitCoins)
+        for index, amount in enumerate(command.amounts)
+        if uses[NestedResult(number, index)] == 1
+        and amount not in changeable
+        and len(_pure(amount, kind)) == 8
+    }
+
+
+def _nested(argument: Argument) -> Argument:
+    return NestedResult(argument.command, 0) if isinstance(argument, Result) else argument
+
+
 # --- The policy file
 
 
@@ -277,12 +334,12 @@ def load(file: Path) -> tuple[RemoteSignerServer, dict[str, Any]]:
             int(document.pop("max_budget_mist_per_day")),
         )
         total_file, log = folder / document.pop("total_file"), folder / document.pop("log_file")
+        token = None if token_file is None else _token(folder / token_file)
+        options = _options(folder, listen, tls, has_token=token is not None)
     except KeyError as error:
         raise InvalidPolicyError(f"the setting {error} is missing") from None
     if document:
         raise InvalidPolicyError(f"unknown settings: {', '.join(document)}")
-    token = None if token_file is None else _token(folder / token_file)
-    options = _options(folder, listen, tls, has_token=token is not None)
     budget = DailyBudget(total_file, policy.max_budget_mist_per_day)
     budget.read()
     return RemoteSignerServer(key, policy, budget, log, token), options
@@ -290,15 +347,15 @@ def load(file: Path) -> tuple[RemoteSignerServer, dict[str, Any]]:
 
 def _options(folder: Path, listen: str, tls: dict[str, str], *, has_token: bool) -> dict[str, Any]:
     """Return the options of uvicorn for the address and TLS. Each client must be identified."""
-    place = urlsplit(f"//{listen}")
-    options: dict[str, Any] = {"host": place.hostname, "port": place.port, "limit_concurrency": 64}
+    host, port = parse_host_and_port(str(listen))
+    options: dict[str, Any] = {"host": host, "port": port, "limit_concurrency": 64}
     if tls:
         options["ssl_certfile"] = folder / tls["certificate"]
         options["ssl_keyfile"] = folder / tls["key"]
         if "client_ca" in tls:
             options["ssl_ca_certs"] = str(folder / tls["client_ca"])
             options["ssl_cert_reqs"] = ssl.CERT_REQUIRED
-    elif not ip_address(place.hostname or "").is_loopback:
+    elif not ip_address(host).is_loopback:
         raise InvalidPolicyError("an address that is not a loopback address needs [tls]")
     if not has_token and "ssl_ca_certs" not in options:
         raise InvalidPolicyError("expected token_file, or client_ca in [tls]")

@@ -94,5 +94,11 @@ class Page:
 
 def pages() -> list[str]:
     """Return the names of all pages that are executed."""
-    docs = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
-    return ["README.md", "CONTRIBUTING.md", *docs]
+    return [
+        *("README.md", "CONTRIBUTING.md"),
+        *(
+            path.relative_to(ROOT).as_posix()
+            for folder in ("docs", "skills")
+            for path in sorted((ROOT / folder).rglob("*.md"))
+        ),
+    ]

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from importlib.metadata import metadata, version
 from pathlib import Path
 from types import TracebackType
@@ -24,17 +25,24 @@ USUAL_PORTS = ("8080", "9000")
 INSTALL = re.compile(r"pip install (?P<requirements>.+)")
 
 
-def free_port() -> str:
-    """Return a free port."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return str(listener.getsockname()[1])
+def reserve_port() -> socket.socket:
+    """Bind a socket to a free port of the loopback interface.
+
+    While the socket is open, the system does not give the port to others. A server can still
+    listen on the port, because both set SO_REUSEADDR and the socket does not listen (Linux,
+    socket(7)).
+    """
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved
 
 
-def environment_of(home: Path, programs: Path) -> dict[str, str]:
-    """Return the environment of a user with a new home directory and a virtual environment."""
+def environment_of(home: Path, *programs: Path) -> dict[str, str]:
+    """Return the environment of a user with a new home directory, and folders of programs."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("NEXUS_")}
     return kept | {
-        "PATH": f"{programs}:{os.environ['PATH']}",
+        "PATH": ":".join(map(str, (*programs, os.environ["PATH"]))),
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home / ".config"),
         "XDG_DATA_HOME": str(home / ".local/share"),
@@ -57,6 +65,7 @@ class PageRunner:
         self._environment = dict(environment)
         self._installs = installs
         self._terminals: dict[str, Terminal] = {}
+        self._reserved = ExitStack()
         self._ports: dict[str, str] = {}
         self._written: set[Path] = set()
 
@@ -70,6 +79,7 @@ class PageRunner:
             terminal.close()
         stop = ("nexus-tools", "localnet", "stop", "--quiet")
         subprocess.run(stop, env=self._environment, capture_output=True, check=False)
+        self._reserved.close()
 
     def follow(self, page: Page) -> None:
         """Execute the prerequisites and then all blocks of a page."""
@@ -80,8 +90,11 @@ class PageRunner:
         self._execute_all(page)
 
     def _take_ports(self, page: Page) -> None:
-        for port in {*USUAL_PORTS, *PORT.findall(page.text)}:
-            self._ports.setdefault(port, free_port())
+        for port in {*USUAL_PORTS, *PORT.findall(page.text)} - self._ports.keys():
+            reserved = self._reserved.enter_context(reserve_port())
+            self._ports[port] = str(reserved.getsockname()[1])
+        if sys.platform != "linux":  # Other systems do not let a server use a reserved port.
+            self._reserved.close()
         self._environment |= {
             "BIND_ADDR": f"127.0.0.1:{self._ports['8080']}",
             "NEXUS_TOOLS_LOCALNET_PORT": self._ports["9000"],

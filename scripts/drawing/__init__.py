@@ -1,5 +1,8 @@
-"""Programs that draw the diagrams of README and docs. The programs always write the same bytes."""
+"""Programs that make the pictures of README and docs: diagrams, and screenshots of the explorer.
 
-from drawing.pictures import PICTURES
+The diagrams have the same bytes each time.
+"""
 
-__all__ = ["PICTURES"]
+from drawing.pictures import MAX_BYTES, PICTURES, SCHEMES, SCREENSHOTS
+
+__all__ = ["MAX_BYTES", "PICTURES", "SCHEMES", "SCREENSHOTS"]

@@ -142,6 +142,150 @@ def leader() -> str:
     return canvas.svg()
 
 
+def fleet() -> str:
+    """Draw the processes of one leader that share a journal."""
+    canvas = Canvas(760, 300, "A fleet: processes of one leader share a journal in PostgreSQL")
+    canvas.box(20, 110, 110, 80, "Sui", "gRPC", kind="chain")
+    canvas.box(230, 20, 240, 260, "")
+    canvas.text(350, 44, "one leader", "title")
+    canvas.box(250, 60, 200, 56, "process A: holder", "also reads events", kind="good")
+    canvas.box(250, 132, 200, 56, "process B", "calls tools, closes")
+    canvas.box(250, 204, 200, 56, "process C", "calls tools, closes")
+    canvas.box(610, 50, 130, 60, "tools", "HTTPS")
+    canvas.box(610, 180, 130, 80, "PostgreSQL", "journal: leases,", "assignments")
+    canvas.arrow((130, 130), (190, 130), (190, 80), (250, 80))
+    canvas.text(182, 104, "events", anchor="end")
+    canvas.arrow((230, 170), (130, 170))
+    canvas.text(180, 188, "closings")
+    canvas.arrow((470, 80), (610, 80))
+    canvas.text(540, 72, "POST /invoke")
+    canvas.arrow((470, 208), (610, 208))
+    canvas.text(540, 200, "renew the lease")
+    canvas.arrow((610, 238), (470, 238))
+    canvas.text(540, 256, "claimed invocations")
+    return canvas.svg()
+
+
+def schedule() -> str:
+    """Draw the planned times of a schedule, and the executions that start."""
+    canvas = Canvas(760, 240, "Planned times: a late start, and one execution after a pause")
+    canvas.arrow((40, 120), (740, 120))
+    for number in range(6):
+        x = 90 + number * 115
+        canvas.arrow((x, 62), (x, 112))
+        canvas.text(x, 52, f"{9 + number}:00", "title")
+    canvas.text(40, 26, "planned times, fixed by the schedule", anchor="start")
+    canvas.box(90, 138, 60, 28, "run 1", kind="good")
+    canvas.box(235, 138, 60, 28, "run 2", kind="good")
+    canvas.text(265, 186, "starts late;")
+    canvas.text(265, 202, "11:00 does not move")
+    canvas.box(312, 138, 268, 28, "no leader works", kind="bad")
+    canvas.box(590, 138, 60, 28, "run 3", kind="good")
+    canvas.text(612, 186, "one run, for the")
+    canvas.text(612, 202, "latest time only")
+    canvas.box(665, 138, 60, 28, "run 4", kind="good")
+    return canvas.svg()
+
+
+def signatures() -> str:
+    """Draw which party signs what, and who verifies it."""
+    canvas = Canvas(760, 230, "The leader signs the request, the tool signs the answer")
+    canvas.box(20, 80, 120, 70, "Sui", "keys of leaders", "and tools", kind="chain")
+    canvas.box(300, 80, 140, 70, "Leader", "key of the leader")
+    canvas.box(600, 80, 140, 70, "tool", "key of the tool")
+    canvas.arrow((440, 98), (600, 98))
+    canvas.text(520, 74, "1 request, signed")
+    canvas.text(520, 90, "by the leader")
+    canvas.arrow((600, 132), (440, 132))
+    canvas.text(520, 150, "2 answer, signed")
+    canvas.text(520, 166, "by the tool")
+    canvas.arrow((300, 115), (140, 115))
+    canvas.text(220, 91, "3 closing with the")
+    canvas.text(220, 107, "tool's signature")
+    canvas.arrow((80, 80), (80, 36), (670, 36), (670, 80))
+    canvas.text(375, 28, "the server reads the leader's keys and the invocation")
+    canvas.arrow((80, 150), (80, 200), (370, 200), (370, 150))
+    canvas.text(225, 218, "the Leader reads the tool's keys")
+    return canvas.svg()
+
+
+def domain() -> str:
+    """Draw how a domain confirms the owner of a name."""
+    canvas = Canvas(760, 230, "A client compares the owner on chain with the domain's document")
+    canvas.box(20, 20, 200, 70, "Sui", "com.acme.weather.forecast", "owner: 0x52c4…", kind="chain")
+    canvas.box(
+        20, 140, 200, 70, "weather.acme.com", "/.well-known/nexus-tools.json", "owners: 0x52c4…"
+    )
+    canvas.box(320, 80, 150, 70, "client", "compares the owners")
+    canvas.box(570, 20, 170, 60, "confirmed", "lists the owner", kind="good")
+    canvas.box(570, 150, 170, 60, "not confirmed", "does not list the owner", kind="bad")
+    canvas.arrow((220, 55), (270, 55), (270, 100), (320, 100))
+    canvas.arrow((220, 175), (270, 175), (270, 130), (320, 130))
+    canvas.arrow((470, 100), (520, 100), (520, 50), (570, 50))
+    canvas.arrow((470, 130), (520, 130), (520, 180), (570, 180))
+    return canvas.svg()
+
+
+def index() -> str:
+    """Draw the processes that write and read the index."""
+    canvas = Canvas(760, 270, "One process writes the index, and many programs read it")
+    canvas.box(20, 100, 110, 70, "Sui", "events", kind="chain")
+    canvas.box(210, 100, 140, 70, "index run", "follows the events")
+    canvas.box(430, 90, 120, 90, "index", "SQLite file", "search engine", kind="good")
+    readers = ("tool search", "explorer", "index serve", "mcp serve", "Python")
+    notes = ("command line", "browser", "HTTP API", "agents", "nexus.index")
+    for number, (name, note) in enumerate(zip(readers, notes, strict=True)):
+        y = 12 + number * 50
+        canvas.box(640, y, 110, 44, name, note)
+        canvas.arrow((550, 135), (595, 135), (595, y + 22), (640, y + 22))
+    canvas.arrow((130, 135), (210, 135))
+    canvas.arrow((350, 135), (430, 135))
+    canvas.text(390, 126, "writes")
+    canvas.text(572, 126, "read")
+    return canvas.svg()
+
+
+def agent() -> str:
+    """Draw how an agent calls registered tools through the MCP server, without and with payment."""
+    canvas = Canvas(760, 240, "An agent calls registered tools, directly or by paid invocations")
+    canvas.box(20, 90, 120, 60, "MCP client", "agent")
+    canvas.box(230, 80, 150, 80, "mcp serve", "finds tools,", "limits the budget", kind="good")
+    canvas.box(480, 150, 110, 70, "Sui", "invocations", kind="chain")
+    canvas.box(640, 150, 100, 70, "Leader")
+    canvas.box(640, 20, 100, 60, "tool", "HTTPS")
+    canvas.arrow((140, 110), (230, 110))
+    canvas.text(185, 102, "call")
+    canvas.arrow((230, 132), (140, 132))
+    canvas.text(185, 150, "outcome")
+    canvas.arrow((305, 80), (305, 50), (640, 50))
+    canvas.text(470, 42, "direct call: unpaid, the default")
+    canvas.arrow((380, 130), (430, 130), (430, 185), (480, 185))
+    canvas.text(422, 205, "--on-chain: paid")
+    canvas.arrow((590, 185), (640, 185))
+    canvas.arrow((690, 150), (690, 80))
+    canvas.text(682, 118, "POST /invoke", anchor="end")
+    return canvas.svg()
+
+
+def upgrade() -> str:
+    """Draw the times of an upgrade under an upgrade lock, and of an owner who leaves."""
+    canvas = Canvas(760, 198, "An upgrade is public for 14 days, so owners can leave before it")
+    canvas.arrow((30, 100), (740, 100))
+    for day, label in ((0, "proposal"), (14, "notice ends"), (21, "upgrade expires")):
+        x = 60 + day * 30
+        canvas.line((x, 60), (x, 108))
+        canvas.text(x, 30, f"day {day}", "title")
+        canvas.text(x, 48, label)
+    canvas.box(60, 64, 420, 28, "everyone can review the upgrade", kind="chain")
+    canvas.box(480, 64, 210, 28, "anyone can execute it", kind="bad")
+    canvas.line((150, 100), (150, 130))
+    canvas.box(150, 130, 210, 28, "unregister delay: 7 days", kind="good")
+    canvas.box(360, 130, 120, 28, "slash: 4 days", kind="good")
+    canvas.text(150, 178, "day 3: an owner leaves", anchor="start")
+    canvas.text(480, 178, "day 14: the collateral is claimable", anchor="end")
+    return canvas.svg()
+
+
 def terminal() -> str:
     """Draw the output of the tutorial's last section, which a test executes and compares."""
     section = Page.read("docs/tutorial.md").section("Claim the collateral")
@@ -178,6 +322,13 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "windows": windows,
     "leader": leader,
     "money": money,
+    "fleet": fleet,
+    "schedule": schedule,
+    "signatures": signatures,
+    "domain": domain,
+    "index": index,
+    "agent": agent,
+    "upgrade": upgrade,
     "claim": terminal,
     "count": lambda: workflow("count.json"),
     "write": lambda: workflow("write.json"),
@@ -186,3 +337,14 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "badge": lambda: workflow("badge.py"),
     "job": lambda: workflow("job.py"),
 }
+
+SCREENSHOTS: Mapping[str, str] = {
+    "explorer-home": "/",
+    "explorer-tool": "/tools/{tool}",
+    "explorer-invocation": "/invocations/{invocation}",
+    "explorer-execution": "/executions/{execution}",
+}
+"""The paths of pages in the explorer of `drawing.market`, by the names of their screenshots."""
+SCHEMES = ("light", "dark")
+MAX_BYTES = 150_000
+"""The largest screenshot, in bytes."""

@@ -1,5 +1,6 @@
 """Build the website strictly into `build/website/site`, and serve it with `--serve`."""
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -13,14 +14,27 @@ from typing import Any
 import tomli_w
 
 from documents.page import ROOT
+from nexus_tools.sui.support.private_file import locked
 from website import commands, errors, move, settings
 from website.copying import mark_commands
+from website.descriptions import describe_pages
+from website.images import add_sizes
 from website.outside import PAGES_OF, OutsideFiles
 
 DOCS = ROOT / "docs"
 BUILD = ROOT / "build/website"
 PAGES = BUILD / "pages"
+SITE = BUILD / "site"
 PARTS = ("guides", "concepts", "reference")
+SOURCES = (
+    "docs",
+    "nexus_tools",
+    "move",
+    "examples",
+    "deploy",
+    "scripts/documents",
+    "scripts/website",
+)
 GENERATED = {"commands": commands, "settings": settings, "errors": errors, "move": move}
 
 
@@ -99,19 +113,53 @@ def _line(name: str) -> str:
     return f"- [{title.removeprefix('# ')}]({name}): {' '.join(sentence.split())}\n"
 
 
+# --- Build
+
+
+def build() -> int:
+    """Build the website if a source changed since the last build, and return the exit code.
+
+    Processes that build at the same time wait for each other.
+    """
+    with locked(BUILD):
+        digest, stamp = _digest_of_sources(), BUILD / "sources.sha256"
+        if stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
+            return 0
+        assemble()
+        code = _zensical("build", "--strict")
+        if code == 0:
+            mark_commands(SITE)
+            add_sizes(SITE)
+            describe_pages(SITE)
+            for path in PAGES.rglob("*.md"):  # the paths in llms.txt
+                shutil.copy(path, SITE / path.relative_to(PAGES))
+            stamp.write_text(digest, encoding="utf-8")
+    return code
+
+
+def _digest_of_sources() -> str:
+    """Return a digest of every file from which the website is made, with its path."""
+    digest = hashlib.sha256()
+    files = [*ROOT.glob("*.md"), ROOT / "requirements.lock"]
+    files += [path for folder in SOURCES for path in (ROOT / folder).rglob("*") if path.is_file()]
+    for path in sorted(path for path in files if "__pycache__" not in path.parts):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(ROOT)} {content}\n".encode())
+    return digest.hexdigest()
+
+
+def _zensical(*arguments: str) -> int:
+    zensical = str(Path(sys.executable).parent / "zensical")
+    command = [zensical, *arguments, "--config-file", str(BUILD / "zensical.toml")]
+    return subprocess.run(command, check=False).returncode
+
+
 def main() -> int:
-    """Build the website, and serve it if requested."""
-    assemble()
-    zensical = (str(Path(sys.executable).parent / "zensical"),)
-    config = ("--config-file", str(BUILD / "zensical.toml"))
+    """Build the website, or serve it."""
     if sys.argv[1:] == ["--serve"]:
-        return subprocess.run((*zensical, "serve", *config), check=False).returncode
-    done = subprocess.run((*zensical, "build", "--strict", *config), check=False)
-    if done.returncode == 0:
-        mark_commands(BUILD / "site")
-        for path in PAGES.rglob("*.md"):  # the paths in llms.txt
-            shutil.copy(path, BUILD / "site" / path.relative_to(PAGES))
-    return done.returncode
+        assemble()
+        return _zensical("serve")
+    return build()
 
 
 if __name__ == "__main__":

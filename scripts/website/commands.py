@@ -40,7 +40,7 @@ def _section(name: str, command: click.Command) -> str:
     lines = [
         _option(option) for option in options if not (option.hidden or SHARED & {*option.opts})
     ]
-    table = ["| option | does |", "|---|---|", *lines] if lines else []
+    table = ["| Option | Description |", "|---|---|", *lines] if lines else []
     help_text = cleandoc((command.help or "").replace("\b\n", ""))
     return "\n".join(
         (f"## nexus-tools {name}\n", f"`nexus-tools {usage}`\n", help_text, "", *table, "")

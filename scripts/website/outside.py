@@ -11,16 +11,17 @@ PAGES_OF = {
     "README.md": "about.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
 }
 """Files outside of `docs` that are pages of the website."""
 FOLDER = "files"
 
-_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:)([^)#\s]+)([^)]*)\)")
+_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)([^)#\s]+)([^)]*)\)")
 _IGNORED = shutil.ignore_patterns("__pycache__", ".pytest_cache", "build")
 
 
 class OutsideFiles:
-    """A converter of links to files outside of `docs` into links to copies in `pages`."""
+    """A converter of links and pictures outside of `docs` into links to copies in `pages`."""
 
     def __init__(self, pages: Path) -> None:
         self._pages = pages

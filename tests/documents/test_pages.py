@@ -12,7 +12,8 @@ from documents.walk import PROGRAMS, fresh_folder
 # Languages of blocks that are not run.
 READ = ("text", "json", "toml", "yaml", "ini", "move", "mermaid", "dockerfile", "systemd")
 PAGES = pages()
-# The pages that most readers follow first. All other pages are followed by .ci/run.
+# The pages that most readers follow first. All other pages are followed by .ci/run, which forks the
+# commands of one process instead of starting a new process for each command.
 USUAL = (
     "README.md",
     "docs/tutorial.md",
@@ -56,8 +57,9 @@ def services_of_page(postgres, tmp_path):
     ],
 )
 def test_page_works_as_written(name, request, tmp_path, lend_compiler):
-    # The type checker does not see editable installs.
-    environment = environment_of(tmp_path / "home", PROGRAMS) | {"MYPYPATH": str(ROOT)}
+    programs = () if name in USUAL else (request.getfixturevalue("warm_programs"),)
+    environment = environment_of(tmp_path / "home", *programs, PROGRAMS)
+    environment["MYPYPATH"] = str(ROOT)  # The type checker does not see editable installs.
     if "postgres" in Page.read(name).given:
         services = request.getfixturevalue("services_of_page")(Page.read(name))
         environment["PGSERVICEFILE"] = str(services)
@@ -66,6 +68,15 @@ def test_page_works_as_written(name, request, tmp_path, lend_compiler):
     folder.mkdir()
     with PageRunner(fresh_folder(folder), environment, installs=False) as walk:
         walk.follow(Page.read(name))
+
+
+def test_examples_show_the_commands_that_prepare_other_pages():
+    given = (ROOT / "scripts/documents/given.md").read_text()
+    page = Page.read("docs/examples.md")
+    shown = "\n".join(block.text for block in page.blocks if block.language == "console")
+    hidden = re.findall(r"^\$ .+", given, re.MULTILINE)
+    assert [command for command in hidden if command not in shown] == []
+    assert page.given == []
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -81,6 +81,12 @@ def test_port_of_a_page_is_mapped_to_a_free_port(follow):
     follow(f"~~~console\n$ {serve} # 127.0.0.1:8080\nup\n~~~\n" * 2)
 
 
+def test_ports_of_a_page_are_mapped_to_different_ports(follow):
+    names = [str(port) for port in range(10_000, 10_500)]
+    count = "python -c 'import sys; print(len(set(sys.stdin.read().split())))'"
+    follow(f"~~~console\n$ echo 127.0.0.1:{' 127.0.0.1:'.join(names)} | {count}\n500\n~~~\n")
+
+
 @pytest.mark.parametrize(
     ("output", "shown"),
     [

@@ -1,6 +1,7 @@
 """The website around the pages: the navigation, the diagrams, the generated references."""
 
 import re
+import shutil
 import tomllib
 from html import unescape
 from zipfile import ZipFile
@@ -10,7 +11,7 @@ from markdown import markdown
 
 from documents import Page
 from documents.page import ROOT, pages
-from drawing import PICTURES
+from drawing import MAX_BYTES, PICTURES, SCHEMES, SCREENSHOTS
 from nexus_tools.cli.app import app
 from nexus_tools.tool import Problem, protocol
 from website import __main__ as website_main
@@ -18,6 +19,8 @@ from website import commands, errors, move, settings
 from website.__main__ import BUILD, GENERATED, PAGES, PARTS
 from website.cells import flaw
 from website.copying import mark_commands
+from website.descriptions import describe_pages
+from website.images import add_sizes
 
 DOCS = ROOT / "docs"
 FOLDER_HINT = (
@@ -77,7 +80,7 @@ def test_navigation_has_a_part_for_each_role():
     document = tomllib.loads((DOCS / "zensical.toml").read_text())
     parts = {title: pages for part in document["project"]["nav"] for title, pages in part.items()}
     assert [*parts] == [
-        *("Start", "Tool authors", "Callers", "Operators", "Sui developers"),
+        *("Start", "Tool authors", "Callers", "Agents", "Operators", "Sui developers"),
         *("Reference", "Help", "Project"),
     ]
     assert parts["Start"][0] == "index.md"
@@ -101,7 +104,7 @@ def test_links_to_files_outside_of_docs_lead_to_copies(assembled):
     website_main.assemble()
     for page in assembled.rglob("*.md"):
         for place in re.findall(
-            r"(?<!!)\[[^\]]*\]\(((?!https?:)[^)#\s]+)", page.read_text(encoding="utf-8")
+            r"\[[^\]]*\]\(((?!https?:)[^)#\s]+)", page.read_text(encoding="utf-8")
         ):
             target = (page.parent / place).resolve()
             assert target.is_relative_to(assembled), f"{page}: {place}"
@@ -140,6 +143,51 @@ def test_copy_buttons_copy_only_commands(tmp_path):
     assert second == python.removesuffix("</div>")
 
 
+PAGE = """<title>Explorer - nexus-tools</title><meta name="description" content="A site.">
+<article><h1>Explorer</h1>
+<p>After reading this page you can
+<em>use</em> it &amp; "more".</p><p>Second.</p>{}</article>"""
+
+
+def test_images_have_their_sizes_and_load_when_they_are_needed(tmp_path):
+    pictures = ("loop.svg", "explorer-home.light.webp")
+    (tmp_path / "pictures").mkdir()
+    for name in pictures:
+        shutil.copy(DOCS / "pictures" / name, tmp_path / "pictures")
+    page = tmp_path / "guide" / "index.html"
+    page.parent.mkdir()
+    images = [f'<img alt="" src="../pictures/{name}#light" />' for name in pictures]
+    page.write_text(PAGE.format("".join(images) + '<img src="https://example.com/a.png" />'))
+    add_sizes(tmp_path)
+    first, second, remote = re.findall(r"<img [^>]*>", page.read_text())
+    assert 'width="760" height="330"' in first
+    assert 'width="1200" height="800"' in second
+    assert 'loading="lazy"' not in first
+    assert 'loading="lazy"' in second
+    assert remote == '<img src="https://example.com/a.png" />'
+
+
+def test_image_without_a_size_is_an_error(tmp_path):
+    (tmp_path / "index.html").write_text('<img src="a.svg" />')
+    (tmp_path / "a.svg").write_text("<svg></svg>")
+    with pytest.raises(ValueError, match=r"a\.svg does not name its width and height"):
+        add_sizes(tmp_path)
+
+
+def test_pages_are_described_by_their_first_paragraph(tmp_path):
+    page = tmp_path / "guide" / "index.html"
+    page.parent.mkdir()
+    page.write_text(PAGE)
+    home = tmp_path / "index.html"
+    home.write_text(PAGE.replace("Explorer -", "nexus-tools -"))
+    describe_pages(tmp_path)
+    described = 'content="After reading this page you can use it &amp; &quot;more&quot;."'
+    assert described in page.read_text()
+    assert "<title>Explorer - nexus-tools</title>" in page.read_text()
+    assert 'content="A site."' in home.read_text()
+    assert "<title>nexus-tools</title>" in home.read_text()
+
+
 @pytest.mark.parametrize("name", PICTURES)
 def test_diagrams_are_up_to_date(name):
     drawn = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
@@ -147,13 +195,24 @@ def test_diagrams_are_up_to_date(name):
 
 
 def test_all_pictures_are_drawn():
-    assert {path.stem for path in (DOCS / "pictures").iterdir()} == set(PICTURES)
+    drawn = {f"{name}.svg" for name in PICTURES}
+    taken = {f"{name}.{scheme}.webp" for name in SCREENSHOTS for scheme in SCHEMES}
+    assert {path.name for path in (DOCS / "pictures").iterdir()} == drawn | taken
+
+
+@pytest.mark.parametrize("name", SCREENSHOTS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_screenshots_are_small_and_stand_on_a_page(name, scheme):
+    path = DOCS / "pictures" / f"{name}.{scheme}.webp"
+    assert path.stat().st_size <= MAX_BYTES
+    assert path.read_bytes()[8:12] == b"WEBP"
+    assert any(path.name in Page.read(name).text for name in pages())
 
 
 @pytest.mark.parametrize("name", pages())
 def test_pictures_of_pages_exist_and_have_alternative_texts(name):
     page = Page.read(name)
-    for text, place in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.text):
+    for text, place in re.findall(r"!\[([^\]]*)\]\(([^)#]+)[^)]*\)", page.text):
         assert ((ROOT / name).parent / place).is_file()
         assert len(text) > 20
 

@@ -1,0 +1,1 @@
+"""Chromium for tests and screenshots, and axe-core, which checks accessibility."""
