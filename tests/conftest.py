@@ -48,11 +48,20 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.originalname != "test_page_works_as_written")
 
 
-def pytest_collection_finish():
-    """Collect garbage seldom, and never visit the collected tests: a tenth of the suite's time."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 10, 100)
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect garbage seldom, and never visit the collected tests: a tenth of the suite's time.
+
+    While pytest collects tests, all new objects stay, so garbage collection would find nothing.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 10, 100)
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -83,6 +92,15 @@ def may_mount():
         return subprocess.run(as_user(command), capture_output=True, check=False).returncode == 0
 
     return may_mount
+
+
+@pytest.fixture(scope="session")
+def warm_programs():
+    """Return a folder for `PATH` with a `nexus-tools` that starts quickly."""
+    from documents.warm import warm_programs
+
+    with warm_programs() as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -317,7 +335,7 @@ async def priced_tool(owner, chain, define, active_leader):
     return await tools.get("xyz.example.math.add@1")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def define():
     """Return a factory of tool definitions."""
 

@@ -23,6 +23,16 @@ def locked():
     return [Requirement(entry["pin"]) for entry in entries]
 
 
+def test_tools_of_releases_are_locked_with_hashes():
+    text = (ROOT / "scripts/releasing/requirements.lock").read_text().replace("\\\n   ", "")
+    entries = [ENTRY.fullmatch(re.sub(" +", " ", line)) for line in text.splitlines()]
+    assert all(entries)
+    pins = {canonicalize_name(Requirement(entry["pin"]).name) for entry in entries}
+    wanted = (ROOT / "scripts/releasing/requirements.in").read_text().splitlines()
+    names = {canonicalize_name(Requirement(line).name) for line in wanted if line[0] != "#"}
+    assert names <= pins, "run scripts/lock"
+
+
 def environment(version):
     return default_environment() | {
         "python_version": version,
@@ -65,7 +75,8 @@ def test_supported_python_versions_are_those_that_are_checked():
     assert PROJECT["project"]["requires-python"] == ">=3.11,<3.14"
 
 
-def test_lock_names_no_registry():
-    text = (ROOT / "requirements.lock").read_text()
+@pytest.mark.parametrize("folder", [ROOT, ROOT / "scripts" / "releasing"])
+def test_lock_names_no_registry(folder):
+    text = (folder / "requirements.lock").read_text()
     assert "://" not in text
     assert not re.search(r"^\s*--(?!hash=)", text, re.MULTILINE)

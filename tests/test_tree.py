@@ -47,6 +47,7 @@ def test_functions_have_at_most_60_lines():
     long = [
         f"{shown(path)}:{node.lineno} {node.name}"
         for path in SOURCES
+        if len(path.read_text().splitlines()) > 60
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.end_lineno - node.lineno >= 60
@@ -186,6 +187,7 @@ def test_only_listed_modules_read_the_whole_history():
     callers = {
         path.relative_to(PACKAGE).as_posix()
         for path in SOURCES
+        if "past_events" in path.read_text()
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and _called_name(node.func) == "past_events"
     }

@@ -1,11 +1,11 @@
-"""Measure the figures and print one table: `scripts/bench [NAME[:CASE]…] [--full] [--json]`."""
+"""Measure the figures and print one table: `scripts/bench [NAME[:CASE]…] [OPTION]…`."""
 
 import argparse
 import json
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +31,7 @@ PARTS = {
     "help": 20,
     "index": 900,
     "index_api": 300,
+    "explorer": 900,
     "workflows": 60,
     "executions": 400,
     "schedules": 150,
@@ -39,6 +40,8 @@ PARTS = {
     "workflow_storm": 600,
     "fleet": 2400,
 }
+WITH_INTENT_MODEL = ("index", "search")
+"""The parts that can search with another intent model."""
 FULL_FACTOR = 15
 """The factor by which the time limits are longer with `--full`."""
 
@@ -58,15 +61,25 @@ def main() -> int:
     parser.add_argument(
         "--full", action="store_true", help="measure the largest sizes of parts that have some"
     )
+    parser.add_argument(
+        "--intent-model",
+        metavar="FOLDER",
+        help=f"the model for the search by intent, for {' and '.join(WITH_INTENT_MODEL)}",
+    )
     arguments = parser.parse_args()
     unknown = [name for name in arguments.name if not _is_known(name)]
     if unknown:
         parser.error(f"unknown figure {', '.join(unknown)}: choose from {', '.join(PARTS)}")
+    options = {}
+    if arguments.intent_model is not None:
+        if not arguments.name or set(arguments.name) - set(WITH_INTENT_MODEL):
+            parser.error(f"--intent-model needs the parts {' or '.join(WITH_INTENT_MODEL)}")
+        options = {"intent_model": arguments.intent_model}
     signal.signal(signal.SIGTERM, _interrupt)
     figures: list[Figure] = []
     failures: list[str] = []
     for name in arguments.name or PARTS:
-        _run(name, figures, failures, is_full=arguments.full)
+        _run(name, figures, failures, options, is_full=arguments.full)
     if arguments.json:
         print(json.dumps({"figures": [f.as_json() for f in figures], "failures": failures}))
     else:
@@ -81,7 +94,14 @@ def _is_known(name: str) -> bool:
     return case in getattr(import_module(f"benchmarks.{part}"), "CASES", ())
 
 
-def _run(name: str, figures: list[Figure], failures: list[str], *, is_full: bool) -> None:
+def _run(
+    name: str,
+    figures: list[Figure],
+    failures: list[str],
+    options: Mapping[str, str],
+    *,
+    is_full: bool,
+) -> None:
     begin = monotonic()
     name, _, case = name.partition(":")
     part = import_module(f"benchmarks.{name}")
@@ -90,7 +110,7 @@ def _run(name: str, figures: list[Figure], failures: list[str], *, is_full: bool
     limit_s = PARTS[name] * (FULL_FACTOR if is_full else 1)
     try:
         with _time_limit(limit_s), tempfile.TemporaryDirectory(prefix="bench-") as folder:
-            for figure in measure(Path(folder), *cases):
+            for figure in measure(Path(folder), *cases, **options):
                 figures.append(figure)
                 print(f"bench: {'  '.join(figure.row()[:2])}", file=sys.stderr, flush=True)
     except OutOfTime:

@@ -34,6 +34,7 @@ from benchmarks.fleet_faults import (
     killed_every,
     nothing,
     restarted,
+    silent,
 )
 from benchmarks.fleet_record import Record
 from benchmarks.fleet_stage import CALLS, FleetTerms, fleet_stage
@@ -49,11 +50,19 @@ LIMIT_S = 120.0
 MIXED_LIMIT_S = 240.0
 PROCESSES = 4
 KILL_EVERY_S = 5.0
-KILL_MIXED_EVERY_S = 30.0
+KILL_MIXED_EVERY_S = 45.0
+KILLED_FOR_S = 35.0
+"""The window of a hanging tool, so that at most one kill falls into a window.
+
+No process can close an invocation that loses its process twice, the second time shortly before its
+window ends.
+"""
 MOST_CALLS = 1.02
 MOST_STALL_S = 2.0
-LEASE_S = 18.0
+TAKE_OVER_S = 12.0
 """The longest time until another process owns the invocations of a process that failed."""
+SILENCE_S = 5.0
+"""The time after which a process replaces a connection to PostgreSQL that gives no answers."""
 LAG_S = 60.0
 
 _FOUR = FleetTerms(PROCESSES)
@@ -98,16 +107,22 @@ CASES: Mapping[str, Case] = {
     "four": Case(_AT_ONCE),
     "bounded": Case(_BOUNDED, FleetTerms(PROCESSES, bound=1)),
     "mixed": Case(_MIXED, FleetTerms(PROCESSES, bound=8)),
-    "killed": Case(_SHORT, fault=killed_every(KILL_EVERY_S), hidden_s=LEASE_S, may_repeat=True),
+    "killed": Case(_SHORT, fault=killed_every(KILL_EVERY_S), hidden_s=TAKE_OVER_S, may_repeat=True),
     "killed-mixed": Case(
         _MIXED,
         FleetTerms(PROCESSES, bound=8),
-        killed_every(KILL_MIXED_EVERY_S, AWAY_S),
-        hidden_s=LEASE_S,
+        killed_every(KILL_MIXED_EVERY_S, KILLED_FOR_S),
+        hidden_s=TAKE_OVER_S,
         may_repeat=True,
     ),
     "frozen": Case(_SHORT_AND_MIDDLE, fault=frozen, hidden_s=FREEZE_S, may_repeat=True),
     "cut": Case(_SHORT_AND_MIDDLE, FleetTerms(PROCESSES, through_proxy=True), cut),
+    "silent": Case(
+        _SHORT_AND_MIDDLE,
+        FleetTerms(PROCESSES, through_proxy=True),
+        silent,
+        hidden_s=SILENCE_S,
+    ),
     "away": Case(_SHORT_AND_MIDDLE, fault=away, hidden_s=AWAY_S),
     "behind": Case(_SHORT_AND_MIDDLE, FleetTerms(PROCESSES, lag_s=LAG_S)),
     "restarted": Case(_SHORT_AND_MIDDLE, fault=restarted),

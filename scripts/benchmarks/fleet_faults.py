@@ -14,6 +14,7 @@ FREEZE_S = 20.0
 AWAY_S = 20.0
 CUT_EVERY_S = 5.0
 RESTART_EVERY_S = 10.0
+SILENT_EVERY_S = 10.0
 
 _FIRST_AFTER_S = 8.0
 _BETWEEN_RESTARTS_S = 8.0
@@ -59,7 +60,23 @@ async def cut(fleet: Fleet) -> None:
     """Reset all connections to PostgreSQL every few seconds."""
     while True:
         await asyncio.sleep(CUT_EVERY_S)
-        fleet.proxy.reset()
+        for proxy in fleet.proxies:
+            proxy.reset()
+        fleet.faults += 1
+
+
+async def silent(fleet: Fleet) -> None:
+    """Make connections to PostgreSQL silent, and leave them open. New connections work.
+
+    The connections are those of the holder, then those of another process, and then all of them.
+    """
+    for number in count():
+        await asyncio.sleep(SILENT_EVERY_S)
+        holder = await asyncio.to_thread(fleet.find_holder)
+        other = (holder + 1) % len(fleet.proxies)
+        victims = ([holder], [other], range(len(fleet.proxies)))
+        for victim in victims[number % len(victims)]:
+            fleet.proxies[victim].half_open()
         fleet.faults += 1
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +37,8 @@ class FleetTerms:
     """The processes of a case.
 
     `bound` is the maximum number of concurrent calls of one tool in each process. The node of the
-    last process lags by `lag_s`. With `through_proxy`, the processes reach PostgreSQL by TCP.
+    last process lags by `lag_s`. With `through_proxy`, each process reaches PostgreSQL through its
+    own TCP proxy.
     """
 
     processes: int
@@ -51,13 +52,14 @@ class Fleet:
     """A running fleet.
 
     `failures` describes processes that ended by themselves, and `faults` counts the faults.
+    `proxies` contains the proxy of each process, or is empty.
     """
 
     network: Network
     deployment: Deployment
     leader: Address
     postgres: PostgresServer
-    proxy: Proxy
+    proxies: list[Proxy]
     tools: Process
     services: list[Service]
     record: Record
@@ -89,6 +91,16 @@ class Fleet:
         [(count,)] = self.postgres.execute(f"SELECT count(*) FROM {rows}", schema=_SCHEMA)
         return int(count)
 
+    def find_holder(self) -> int:
+        """Return the index of the process that is the holder, or 0 if no process is the holder."""
+        statement = "SELECT name FROM holder JOIN workers USING (worker)"
+        names = [name for (name,) in self.postgres.execute(statement, schema=_SCHEMA)]
+        for number, service in enumerate(self.services):
+            # The name of a process ends with its ID.
+            if any(name.endswith(f":{service.process.pid}") for name in names):
+                return number
+        return 0
+
     def note_ended(self) -> None:
         """Note each process that is not running."""
         for number, service in enumerate(self.services, 1):
@@ -116,30 +128,47 @@ async def fleet_stage(folder: Path, terms: FleetTerms) -> AsyncIterator[Fleet]:
         url = await asyncio.to_thread(tools.line)
         leader = await _register_tools(own.network, deployment, url)
         postgres = stack.enter_context(_postgres())
-        proxy = await stack.enter_async_context(Proxy(postgres.socket).running())
-        journal = postgres.url(_SCHEMA)
-        if terms.through_proxy:
-            journal = f"postgresql://postgres@127.0.0.1:{proxy.port}/postgres?schema={_SCHEMA}"
-        options = ["--leader", str(leader), "--journal", journal]
-        if terms.bound is not None:
-            options += ["--max-concurrent-per-tool", str(terms.bound)]
+        proxies = [
+            await stack.enter_async_context(Proxy(postgres.socket).running())
+            for _ in range(terms.processes if terms.through_proxy else 0)
+        ]
+        commands = [
+            stage.lead(name, "--leader", str(leader), "--journal", url, *_options(terms))
+            for name, url in zip(names, _journal_urls(postgres, proxies, terms), strict=True)
+        ]
         services = [
-            Service(stage.lead(name, *options), folder / f"{name}.log", stage.home)
-            for name in names
+            Service(command, folder / f"{name}.log", stage.home)
+            for name, command in zip(names, commands, strict=True)
         ]
         if terms.lag_s:
             lagging = LaggingNode(own.network.url, terms.lag_s, record.requested)
             await stack.enter_async_context(lagging.running())
             home = await asyncio.to_thread(_home_behind, stage, folder, lagging.network.url)
             log = folder / f"{names[-1]}.log"
-            services[-1] = Service(stage.lead(names[-1], *options), log, home)
+            services[-1] = Service(commands[-1], log, home)
         # The first process becomes the holder. Each process is ready before the next starts.
         for service in services:
             service.start()
             stack.callback(service.end)
             await asyncio.to_thread(service.process.logged, '"works"')
         network = own.network
-        yield Fleet(network, deployment, leader, postgres, proxy, tools, services, record)
+        yield Fleet(network, deployment, leader, postgres, proxies, tools, services, record)
+
+
+def _journal_urls(
+    postgres: PostgresServer, proxies: Sequence[Proxy], terms: FleetTerms
+) -> list[str]:
+    """Return the URL of the journal for each process."""
+    if not proxies:
+        return [postgres.url(_SCHEMA)] * terms.processes
+    return [
+        f"postgresql://postgres@127.0.0.1:{proxy.port}/postgres?schema={_SCHEMA}"
+        for proxy in proxies
+    ]
+
+
+def _options(terms: FleetTerms) -> list[str]:
+    return [] if terms.bound is None else ["--max-concurrent-per-tool", str(terms.bound)]
 
 
 async def _register_tools(network: Network, deployment: Deployment, url: str) -> Address:

@@ -1,13 +1,15 @@
 """Cost of commands after short and long histories, and with few and many tools.
 
-The chain is a localnet process with an invoked tool and several leaders. `growth_history` sends
-real requests and closings until the history has each of several lengths. After each length, the
-commands run several times. A figure compares the longest history with the shortest history of the
-same run. Notes show the CPU times, because other work on the machine hardly changes them.
+Two chains are localnet processes, each with an invoked tool and several leaders. `growth_history`
+sends real requests and closings. The first chain keeps the shortest history, and the second chain
+grows to each of several lengths. At each length, the commands run on both chains in turn, so that
+a figure compares them at the same time on the same machine. Notes show the CPU times, because other
+work on the machine hardly changes them.
 """
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
@@ -21,7 +23,7 @@ from benchmarks.processes import Process, home, nexus_tools, run
 
 INVOCATIONS = (100, 1_000, 20_000, 200_000)
 TOOLS = (1_000, 50_000, 300_000)
-ROUNDS = 5
+ROUNDS = 9
 MOST = 1.3
 """The target: the ratio of the times at the last and the first length."""
 
@@ -39,6 +41,15 @@ _TOOL_COMMANDS = {
 }
 
 
+@dataclass(frozen=True)
+class _Chain:
+    """A localnet process with its history, and the folder of the commands that use it."""
+
+    node: Process
+    folder: Path
+    history: History
+
+
 @dataclass(slots=True)
 class _Runs:
     """The runs of one command: seconds, and CPU milliseconds of the command and of the node."""
@@ -47,42 +58,41 @@ class _Runs:
     command_ms: list[float] = field(default_factory=list)
     node_ms: list[float] = field(default_factory=list)
 
+    def add(self, command: Sequence[str], chain_: _Chain) -> None:
+        """Run the command once."""
+        node_s, own_s, begin = chain_.node.cpu_s, children_cpu_s(), perf_counter()
+        run(nexus_tools(*command, "--json"), home(chain_.folder))
+        self.seconds.append(perf_counter() - begin)
+        self.command_ms.append((children_cpu_s() - own_s) * 1e3)
+        self.node_ms.append((chain_.node.cpu_s - node_s) * 1e3)
 
-Runs = dict[str, _Runs]
+
+Commands = Mapping[str, Sequence[str]]
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield the times of commands at each length, and their ratios at the last and first length."""
+    """Yield the times of commands at each length, and their ratios to the shortest length."""
+    with _chain(folder / "short") as short, _chain(folder / "long") as long:
+        asyncio.run(short.history.invoke_until(INVOCATIONS[0]))
+        for length in INVOCATIONS[1:]:
+            asyncio.run(long.history.invoke_until(length))
+            commands = [{**_HISTORY_COMMANDS, **each.history.commands()} for each in (short, long)]
+            sizes = f"from {INVOCATIONS[0]} to {length} invocations"
+            yield from _figures(sizes, (short, commands[0]), (long, commands[1]))
+        asyncio.run(short.history.register_until(TOOLS[0]))
+        for length in TOOLS[1:]:
+            asyncio.run(long.history.register_until(length))
+            sizes = f"from {TOOLS[0]} to {length} tools"
+            yield from _figures(sizes, (short, _TOOL_COMMANDS), (long, _TOOL_COMMANDS))
+
+
+@contextmanager
+def _chain(folder: Path) -> Iterator[_Chain]:
+    folder.mkdir()
     with chain.localnet_process(folder) as (network, node):
         history = History(network, home(folder))
         asyncio.run(history.prepare())
-        by_length: dict[int, Runs] = {}
-        for length in INVOCATIONS:
-            asyncio.run(history.invoke_until(length))
-            commands = {**_HISTORY_COMMANDS, **history.commands()}
-            by_length[length] = _run_all(commands, node, folder)
-            yield from _figures(f"after {length} invocations", by_length[length])
-        yield from _ratios(by_length, "invocations")
-        by_length = {}
-        for length in TOOLS:
-            asyncio.run(history.register_until(length))
-            by_length[length] = _run_all(_TOOL_COMMANDS, node, folder)
-            yield from _figures(f"with {length} tools", by_length[length])
-        yield from _ratios(by_length, "tools")
-
-
-def _run_all(commands: Mapping[str, Sequence[str]], node: Process, folder: Path) -> Runs:
-    """Run the commands several times in turn."""
-    runs = {name: _Runs() for name in commands}
-    for round_number in range(ROUNDS + 1):  # the first round fills caches
-        for name, arguments in commands.items():
-            node_s, own_s, begin = node.cpu_s, children_cpu_s(), perf_counter()
-            run(nexus_tools(*arguments, "--json"), home(folder))
-            if round_number:
-                runs[name].seconds.append(perf_counter() - begin)
-                runs[name].command_ms.append((children_cpu_s() - own_s) * 1e3)
-                runs[name].node_ms.append((node.cpu_s - node_s) * 1e3)
-    return runs
+        yield _Chain(node, folder, history)
 
 
 def children_cpu_s() -> float:
@@ -91,24 +101,23 @@ def children_cpu_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _figures(place: str, runs: Runs) -> Iterator[Figure]:
-    for name, of_command in runs.items():
-        own_ms, node_ms = median(of_command.command_ms), median(of_command.node_ms)
-        note = f"CPU of the command {own_ms:.0f} ms, of the node {node_ms:.0f} ms"
-        yield Figure(f"growth {name} {place}", median(of_command.seconds) * 1e3, "ms", note=note)
-
-
-def _ratios(by_length: Mapping[int, Runs], things: str) -> Iterator[Figure]:
-    """Yield the ratio of the times at the last and the first length for each command."""
-    (first, *_, last), lengths = [*by_length.values()], [*by_length]
-    for name in last:
-        before, after = first[name], last[name]
+def _figures(
+    sizes: str, short: tuple[_Chain, Commands], long: tuple[_Chain, Commands]
+) -> Iterator[Figure]:
+    """Run each command on both chains in turn, and yield the ratios of their times."""
+    for name, command in short[1].items():
+        before, after = _Runs(), _Runs()
+        for _ in range(ROUNDS):
+            before.add(command, short[0])
+            after.add(long[1][name], long[0])
+        times_ms = [median(runs.seconds) * 1e3 for runs in (before, after)]
         cpu = median(after.command_ms) / median(before.command_ms)
-        node_ms = median(before.node_ms), median(after.node_ms)
+        node_ms = [median(runs.node_ms) for runs in (before, after)]
         yield Figure(
-            f"growth {name} from {lengths[0]} to {lengths[-1]} {things}",
-            median(after.seconds) / median(before.seconds),
+            f"growth {name} {sizes}",
+            times_ms[1] / times_ms[0],
             "times",
             target=at_most(MOST),
-            note=f"CPU {cpu:.2f} times, CPU of the node {node_ms[0]:.0f} and {node_ms[1]:.0f} ms",
+            note=f"{times_ms[0]:.0f} and {times_ms[1]:.0f} ms, CPU {cpu:.2f} times,"
+            f" CPU of the node {node_ms[0]:.0f} and {node_ms[1]:.0f} ms",
         )

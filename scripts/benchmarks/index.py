@@ -17,9 +17,12 @@ from benchmarks.growth import children_cpu_s
 from benchmarks.growth_history import History
 from benchmarks.index_build import FILE
 from benchmarks.processes import home, nexus_tools, python, run
+from nexus_tools.index.search.engines import WORDLLAMA
 
 TOOLS, INVOCATIONS = 30_000, 500_000
 FULL_TOOLS, FULL_INVOCATIONS = 300_000, 10_000_000
+ENCODED_TOOLS, ENCODED_INVOCATIONS = 5_000, 50_000
+"""The size for another model, because a sentence encoder takes minutes for these tools."""
 SMALL = 10
 """The large market has this many times the tools and the invocations of the small one."""
 LOCALNET_INVOCATIONS = 10_000
@@ -37,25 +40,28 @@ class _Market:
     """A built index, and the durations of queries of each engine by kind."""
 
     folder: Path
+    intent_model: str
     tools: int
     invocations: int
     build: Mapping[str, Mapping[str, float]]
     reads: Mapping[str, Mapping[str, Any]]
 
 
-def measure(folder: Path) -> Iterator[Figure]:
+def measure(folder: Path, intent_model: str = WORDLLAMA) -> Iterator[Figure]:
     """Yield the figures of a market that takes a few minutes."""
-    yield from _measure(folder, TOOLS, INVOCATIONS)
+    is_default = intent_model == WORDLLAMA
+    size = (TOOLS, INVOCATIONS) if is_default else (ENCODED_TOOLS, ENCODED_INVOCATIONS)
+    yield from _measure(folder, *size, intent_model)
 
 
-def measure_full(folder: Path) -> Iterator[Figure]:
+def measure_full(folder: Path, intent_model: str = WORDLLAMA) -> Iterator[Figure]:
     """Yield the figures of the largest market. They take more than an hour."""
-    yield from _measure(folder, FULL_TOOLS, FULL_INVOCATIONS)
+    yield from _measure(folder, FULL_TOOLS, FULL_INVOCATIONS, intent_model)
 
 
-def _measure(folder: Path, tools: int, invocations: int) -> Iterator[Figure]:
-    small = _market(folder / "small", tools // SMALL, invocations // SMALL)
-    large = _market(folder / "large", tools, invocations)
+def _measure(folder: Path, tools: int, invocations: int, intent_model: str) -> Iterator[Figure]:
+    small = _market(folder / "small", tools // SMALL, invocations // SMALL, intent_model)
+    large = _market(folder / "large", tools, invocations, intent_model)
     yield from _build_figures(large)
     yield from _query_figures(large)
     yield from _growth_figures(small, large)
@@ -63,14 +69,15 @@ def _measure(folder: Path, tools: int, invocations: int) -> Iterator[Figure]:
     yield from _localnet_figures(folder, large)
 
 
-def _market(folder: Path, tools: int, invocations: int) -> _Market:
+def _market(folder: Path, tools: int, invocations: int, intent_model: str) -> _Market:
     folder.mkdir()
     sizes = str(tools), str(invocations)
-    build = run(python("index_build", str(folder), *sizes, "intent"), {})
+    build = run(python("index_build", str(folder), *sizes, intent_model), {})
     reads = {
-        engine: run(python("index_read", str(folder), sizes[0], engine), {}) for engine in ENGINES
+        engine: run(python("index_read", str(folder), sizes[0], engine, intent_model), {})
+        for engine in ENGINES
     }
-    return _Market(folder, tools, invocations, build, reads)
+    return _Market(folder, intent_model, tools, invocations, build, reads)
 
 
 def _build_figures(market: _Market) -> Iterator[Figure]:
@@ -82,7 +89,9 @@ def _build_figures(market: _Market) -> Iterator[Figure]:
             yield Figure("index events of invocations", events / costs["s"], "events/s", note=note)
         else:
             name = f"index {part} of {market.tools} tools"
-            yield Figure(name, costs["s"], "s", note=f"{part}: {costs['cpu_s']:.1f} s of CPU")
+            per_tool_ms = 1e3 * costs["cpu_s"] / market.tools
+            note = f"{part}: {costs['cpu_s']:.1f} s of CPU, {per_tool_ms:.2f} ms per tool"
+            yield Figure(name, costs["s"], "s", note=note)
         yield Figure(f"index {part} memory", costs["mib"], "MiB", target=at_most(MOST_MIB))
     yield Figure("index build", sum(costs["s"] for costs in market.build.values()), "s")
     note = f"{size / market.invocations:.0f} bytes per invocation, tools included"
@@ -123,7 +132,8 @@ def _growth_figures(small: _Market, large: _Market) -> Iterator[Figure]:
 
 def _quality_figures(market: _Market) -> Iterator[Figure]:
     for engine in ENGINES:
-        judged = run(python("index_sentences", str(market.folder), engine), {})
+        arguments = str(market.folder), engine, market.intent_model
+        judged = run(python("index_sentences", *arguments), {})
         target = None if engine == "fts5" else at_least(LEAST_TYPOS)
         typos = judged.pop("typos")
         yield Figure(f"index {engine} misspelled", typos["found"], _of(typos), target=target)

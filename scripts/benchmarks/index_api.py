@@ -6,7 +6,7 @@ The index has 10 000 tools and 20 000 invocations, and grows by ten invocations 
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -36,10 +36,15 @@ PATHS = (
 
 
 class Load:
-    """The readers and streams, and what they saw."""
+    """The readers and streams, and what they saw.
 
-    def __init__(self, session: aiohttp.ClientSession) -> None:
+    The readers choose among the paths, and replace `{number}` by the number of one of `tools`.
+    """
+
+    def __init__(self, session: aiohttp.ClientSession, paths: Sequence[str], tools: int) -> None:
         self._session = session
+        self._paths = paths
+        self._tools = tools
         self._end = perf_counter() + SECONDS
         self.times_ms: list[float] = []
         self.errors = 0
@@ -56,7 +61,7 @@ class Load:
     async def _read(self, random: Random) -> None:
         await asyncio.sleep(random.random() * PAUSE_S)
         while perf_counter() < self._end:
-            path = random.choice(PATHS).format(number=random.randrange(TOOLS))
+            path = random.choice(self._paths).format(number=random.randrange(self._tools))
             begin = perf_counter()
             async with self._session.get(path) as response:
                 await response.read()
@@ -79,23 +84,37 @@ class Load:
 
 def measure(folder: Path) -> Iterator[Figure]:
     """Yield the 95th percentile of the response times, and the number of errors."""
-    load, cpu_s = asyncio.run(_run(folder))
-    times = sorted(load.times_ms)
-    note = f"{len(times)} requests; each stream received {min(load.events)} events or more"
-    p95 = times[int(len(times) * 0.95)]
-    yield Figure("index_api p95", p95, "ms", target=at_most(TARGET_MS), note=note)
-    yield Figure("index_api server", cpu_s / SECONDS * 100, "% of a core")
+    load, cpu_share = run_load(folder, PATHS, TOOLS)
+    note = f"{len(load.times_ms)} requests; each stream received {min(load.events)} events or more"
+    slow_ms = p95(load.times_ms)
+    yield Figure("index_api p95", slow_ms, "ms", target=at_most(TARGET_MS), note=note)
+    yield Figure("index_api server", cpu_share, "% of a core")
     yield Figure("index_api errors", load.errors, "errors", target=at_most(0))
     least = SECONDS * 10 * 0.5
     yield Figure("index_api events", min(load.events), "events", target=at_least(least))
 
 
-async def _run(folder: Path) -> tuple[Load, float]:
-    async with _server(folder) as (process, url), _session(url) as session:
-        load = Load(session)
+def p95(values: Sequence[float]) -> float:
+    """Return the 95th percentile."""
+    return sorted(values)[int(len(values) * 0.95)]
+
+
+def run_load(
+    folder: Path, paths: Sequence[str], tools: int, node_url: str = ""
+) -> tuple[Load, float]:
+    """Return the load on a server, and how much of a core the server used, in percent.
+
+    With the URL of a node, the server also has the pages of the explorer.
+    """
+    return asyncio.run(_run(folder, paths, tools, node_url))
+
+
+async def _run(folder: Path, paths: Sequence[str], tools: int, node_url: str) -> tuple[Load, float]:
+    async with _server(folder, node_url) as (process, url), _session(url) as session:
+        load = Load(session, paths, tools)
         before_s = _cpu_s(process.pid)
         await load.run()
-        return load, _cpu_s(process.pid) - before_s
+        return load, (_cpu_s(process.pid) - before_s) / SECONDS * 100
 
 
 def _session(url: str) -> aiohttp.ClientSession:
@@ -104,9 +123,11 @@ def _session(url: str) -> aiohttp.ClientSession:
 
 
 @asynccontextmanager
-async def _server(folder: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+async def _server(
+    folder: Path, node_url: str
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "benchmarks.index_api_server", str(folder)),
+        *(sys.executable, "-m", "benchmarks.index_api_server", str(folder), node_url),
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None

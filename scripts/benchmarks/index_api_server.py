@@ -1,20 +1,24 @@
 """The server of `index_api`: an index of synthetic events in a folder that grows while it is read.
 
-The server prints its URL when it is ready.
+The arguments are the folder, and the URL of a node, or an empty text. With a node, the server also
+has the pages of the explorer. The node does not know the objects of the index. The server prints
+its URL when it is ready.
 """
 
 import asyncio
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import AsyncExitStack, closing
 from itertools import count, islice
 from pathlib import Path
 
 from benchmarks.index_events import DEPLOYMENT, START_MS, Recorder, invocation, registered_tool
+from nexus_tools.explorer import ChainReader, Explorer, serve_explorer
 from nexus_tools.http.embedded_server import listening_socket, url_of
 from nexus_tools.index import IndexIdentity, IndexWriter, SearchUpdate, open_writer
 from nexus_tools.index.api import ApiLimits, IndexApi, IndexSource, serve_api
-from nexus_tools.sui.client import EventRecord
+from nexus_tools.sui.client import EventRecord, SuiClient
+from nexus_tools.sui.network import Network
 
 TOOLS = 10_000
 INVOCATIONS = 20_000
@@ -51,7 +55,7 @@ def _build(writer: IndexWriter, records: Iterator[EventRecord]) -> None:
         writer.apply(list(islice(records, _BATCH)))
 
 
-async def _serve(folder: Path) -> None:
+async def _serve(folder: Path, node_url: str) -> None:
     path, identity = folder / "index.sqlite", IndexIdentity.of(DEPLOYMENT)
     index = open_writer(path, identity)
     writer = IndexWriter(index, DEPLOYMENT)
@@ -60,8 +64,16 @@ async def _serve(folder: Path) -> None:
     with closing(SearchUpdate(index)) as update:
         update.run()
     listener = listening_socket("127.0.0.1", 0)
-    api = IndexApi(IndexSource(path, identity), limits=_UNLIMITED)
-    async with serve_api(api, listener):
+    source = IndexSource(path, identity)
+    async with AsyncExitStack() as stack:
+        if node_url:
+            client = await stack.enter_async_context(SuiClient(Network("localnet", node_url)))
+            explorer = Explorer("localnet", limits=_UNLIMITED)
+            explorer.open(source, ChainReader(client, DEPLOYMENT))
+            serving = serve_explorer(explorer, listener)
+        else:
+            serving = serve_api(IndexApi(source, limits=_UNLIMITED), listener)
+        await stack.enter_async_context(serving)
         print(url_of(listener), flush=True)
         while True:
             writer.apply(list(islice(records, 2)))
@@ -69,4 +81,4 @@ async def _serve(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(Path(sys.argv[1])))
+    asyncio.run(_serve(Path(sys.argv[1]), sys.argv[2]))

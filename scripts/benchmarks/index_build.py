@@ -1,8 +1,8 @@
 """Builds an index from synthetic events, and prints its costs.
 
-The arguments are a folder, the number of tools, the number of invocations, and whether to build the
-search by intent too. The process makes the events and the objects of tools in memory. They enter
-the index as they do from a node, and only the time of the index counts.
+The arguments are a folder, the number of tools, the number of invocations, and the intent model.
+The process makes the events and the objects of tools in memory. They enter the index as they do
+from a node, and only the time of the index counts.
 """
 
 import json
@@ -23,10 +23,16 @@ from benchmarks.index_events import (
 )
 from benchmarks.index_market import LEADERS, MarketTool, invocations, market
 from nexus_tools.contracts.move_bindings.tool import ToolRegistered
-from nexus_tools.index import IndexIdentity, IndexWriter, SearchUpdate, open_writer
+from nexus_tools.index import (
+    IndexIdentity,
+    IndexWriter,
+    SearchUpdate,
+    VectorUpdate,
+    open_writer,
+)
 from nexus_tools.index.definitions import definition_words
 from nexus_tools.index.search import CatchUp, load_intent_model, open_text_index
-from nexus_tools.index.search.engines import source_name, text_folder
+from nexus_tools.index.search.engines import text_folder
 from nexus_tools.index.tool_text import read_tool_texts
 from nexus_tools.sui.client import EventRecord
 
@@ -70,23 +76,26 @@ class Build:
         self._apply("invocations", map(self._recorder.record, invocations(tools, count)))
         self._index.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def add_search(self, *, intent: bool) -> None:
-        """Make the tools findable with Tantivy and FTS5, and with `intent` also by meaning."""
-        with self._timed("tantivy"), closing(SearchUpdate(self._index)) as update:
-            update.run()
-        if intent:
-            with self._timed("intent"):
-                model = load_intent_model()
-                with closing(SearchUpdate(self._index, model)) as update:
-                    update.run()
+    def add_search(self, intent_model: str) -> None:
+        """Make the tools findable with Tantivy and FTS5, and by meaning."""
+        self.add_words()
+        with self._timed("intent"):
+            model = load_intent_model(intent_model)
+            with closing(VectorUpdate(self._index, model)) as vectors:
+                vectors.run()
         with self._timed("fts5"):
             self._add_fts5()
 
+    def add_words(self) -> None:
+        """Make the tools findable with Tantivy."""
+        with self._timed("tantivy"), closing(SearchUpdate(self._index)) as update:
+            update.run()
+
     def _add_fts5(self) -> None:
         connection = self._index.connection
-        identity = connection.execute("SELECT generation, vector_model FROM identity").fetchone()
+        ((generation,),) = connection.execute("SELECT generation FROM identity")
         folder = text_folder(self._index.path)
-        text_index = open_text_index(folder, source_name(*identity), is_writer=True, engine="fts5")
+        text_index = open_text_index(folder, generation, is_writer=True, engine="fts5")
         with closing(text_index):
             CatchUp(partial(read_tool_texts, connection), text_index).run()
 
@@ -124,14 +133,14 @@ def _reset_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def main(folder: Path, tools: int, invocations_: int, *, intent: bool) -> None:
+def main(folder: Path, tools: int, invocations_: int, intent_model: str) -> None:
     """Build the index, and print the costs of each part as JSON."""
     build = Build(folder)
     build.add_tools(tools)
     build.add_invocations(tools, invocations_)
-    build.add_search(intent=intent)
+    build.add_search(intent_model)
     print(json.dumps(build.costs))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), intent=sys.argv[4] == "intent")
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

@@ -1,6 +1,6 @@
-"""Measures queries of an index in a new process: `index_read FOLDER TOOLS ENGINE`.
+"""Measures queries of an index in a new process: `index_read FOLDER TOOLS ENGINE MODEL`.
 
-The engine is `tantivy`, `fts5`, or `intent` for Tantivy together with word vectors. The process
+The engine is `tantivy`, `fts5`, or `intent` for Tantivy together with an intent model. The process
 prints the times of each kind of query, and its largest memory, as JSON.
 """
 
@@ -20,7 +20,6 @@ from benchmarks.index_market import LEADERS, market_tool, misspelled, synthetic_
 from nexus_tools.contracts import ToolState
 from nexus_tools.index import Index, IndexedToolFilter, ToolSort, index_search
 from nexus_tools.index.search import open_text_index
-from nexus_tools.index.search.engines import WORDLLAMA
 from nexus_tools.index.search.words import split_fqn, split_words
 
 WARM_UP, QUERIES = 30, 300
@@ -32,10 +31,10 @@ Query = Callable[[Index, Random], object]
 
 
 @contextmanager
-def opened(folder: Path, engine: str) -> Iterator[Index]:
+def opened(folder: Path, engine: str, intent_model: str) -> Iterator[Index]:
     """Open an index whose search uses an engine."""
     open_engine = partial(open_text_index, engine="fts5" if engine == "fts5" else None)
-    model = WORDLLAMA if engine == "intent" else None
+    model = intent_model if engine == "intent" else None
     with (
         patch.object(index_search, "open_text_index", open_engine),
         Index.open(DEPLOYMENT, folder / FILE, intent_model=model) as index,
@@ -158,12 +157,12 @@ def _measured(query: Query, index: Index) -> Clock:
     return clock
 
 
-def main(folder: Path, tools: int, engine: str) -> None:
+def main(folder: Path, tools: int, engine: str, intent_model: str) -> None:
     """Print the times of the first page and of each kind of query, and the memory."""
     first = Clock()
     with ExitStack() as stack:
         with first.measured():
-            index = stack.enter_context(opened(folder, engine))
+            index = stack.enter_context(opened(folder, engine, intent_model))
             index.tools(requesters=_REQUESTERS)
         kinds = _searches(tools)
         if engine == "tantivy":
@@ -175,4 +174,4 @@ def main(folder: Path, tools: int, engine: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:5])

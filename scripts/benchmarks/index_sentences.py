@@ -1,4 +1,4 @@
-"""Judges the search of an index in a new process: `index_sentences FOLDER ENGINE`.
+"""Judges the search of an index in a new process: `index_sentences FOLDER ENGINE MODEL`.
 
 The process searches for sentences with known right tools, and for misspelled names of tools. It
 prints the place of the best right tool among the results for each of them, as JSON.
@@ -89,7 +89,7 @@ def counts(verdicts: Sequence[Verdict], judged: Sequence[Sentence]) -> dict[str,
     }
 
 
-def main(folder: Path, engine: str) -> None:
+def main(folder: Path, engine: str, intent_model: str) -> None:
     """Print the counts of each set of sentences as JSON."""
     more = sentences("more")
     sets = {
@@ -98,7 +98,7 @@ def main(folder: Path, engine: str) -> None:
         "unseen": [sentence for sentence in more if not is_for_tuning(sentence)],
         "typos": typos(),
     }
-    with opened(folder, engine) as index:
+    with opened(folder, engine, intent_model) as index:
         results: dict[str, Any] = {
             name: counts([verdict(index, sentence) for sentence in judged], judged)
             for name, judged in sets.items()
@@ -107,4 +107,4 @@ def main(folder: Path, engine: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), *sys.argv[2:4])
