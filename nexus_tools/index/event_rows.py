@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from nexus_tools.contracts import Deployment, RegistryEvent, parse_event
 from nexus_tools.contracts.move_bindings import collateral, leader, owner, tool
@@ -91,6 +92,11 @@ class Closing(Struct, frozen=True):
     refund_mist: int
 
 
+_Request = tuple[int, int, int, int | None, int | None]
+"""The seq, the time, `is_open`, and the leaders of a request."""
+_Row = tuple[object, ...]
+
+
 def limited(value: int) -> int:
     """Return a number, or the largest one that SQLite stores. Anyone can emit a larger one."""
     return min(value, _MAX_INTEGER)
@@ -113,6 +119,8 @@ class EventRows:
         self._numbers = numbers
         self.last_seq = last_seq
         self.newest_ms = newest_ms
+        self._new_requests: dict[Address, _Request] = {}
+        self._new_rows: dict[str, list[_Row]] = {}
 
     def append(
         self, records: Iterable[EventRecord], apply: Callable[[StateEvent], None]
@@ -123,6 +131,8 @@ class EventRows:
         numbers to addresses.
         """
         closings: list[Closing] = []
+        self._new_requests.clear()
+        self._new_rows.clear()
         for record in records:
             match self._parse(record.event):
                 case None:
@@ -136,6 +146,8 @@ class EventRows:
                 case event if type(event) in _SUBJECTS:
                     contents = record.event.contents
                     apply(self._insert_state(self._next_seq(), record.checkpoint, event, contents))
+        for table, rows in self._new_rows.items():
+            self._connection.executemany(_insertion(table, len(rows[0])), rows)
         return closings
 
     def _parse(self, event: Event) -> RegistryEvent | None:
@@ -174,23 +186,25 @@ class EventRows:
             return None if address is None else self._numbers.number(address, record.checkpoint)
 
         self.newest_ms = max(self.newest_ms, event.requested_at_ms)
-        leaders = [number(item) for item in event.leaders]
+        leader, backup, *_ = *(number(item) for item in event.leaders), None, None
         attempt = event.attempt
-        self._insert(
+        seq, is_open = self._next_seq(), int(event.is_closable_by_anyone)
+        self._add(
             "requests",
-            self._next_seq(),
+            seq,
             record.checkpoint,
             bytes(event.invocation),
             number(event.tool),
             number(event.requester),
-            *[*leaders, None, None][:2],
+            *(leader, backup),
             event.requested_at_ms,
             limited(event.expires_at_ms - event.requested_at_ms),
             limited(event.price_mist),
             limited(event.payment_mist),
             number(None if attempt is None else attempt.execution),
-            int(event.is_closable_by_anyone),
+            is_open,
         )
+        self._new_requests[event.invocation] = seq, event.requested_at_ms, is_open, leader, backup
 
     def _append_closing(self, record: EventRecord, event: _Closed) -> Closing:
         def number(address: Address) -> int:
@@ -230,17 +244,19 @@ class EventRows:
             limited(fee_mist),
             limited(event.refund_mist),
         )
-        self._insert("closings", *(getattr(closing, name) for name in Closing.__struct_fields__))
+        self._add("closings", *astuple(closing))
         return closing
 
     def _append_deletion(self, record: EventRecord, event: InvocationDeleted) -> None:
         request = self._request(event.invocation)
         if request is not None:
-            self._insert("deletions", self._next_seq(), record.checkpoint, request[0])
+            self._add("deletions", self._next_seq(), record.checkpoint, request[0])
 
-    def _request(self, invocation: Address) -> tuple[int, ...] | None:
-        """Return seq, time, `is_open` and leaders of a request, or None if the node pruned it."""
-        row: tuple[int, ...] | None = self._connection.execute(
+    def _request(self, invocation: Address) -> _Request | None:
+        """Return a request, or None if the node pruned it."""
+        if invocation in self._new_requests:
+            return self._new_requests[invocation]
+        row: _Request | None = self._connection.execute(
             "SELECT seq, requested_at_ms, is_open, leader, backup FROM requests"
             " WHERE substr(invocation, 1, 8) = ? AND invocation = ?",
             (bytes(invocation)[:8], bytes(invocation)),
@@ -248,8 +264,11 @@ class EventRows:
         return row
 
     def _insert(self, table: str, *values: object) -> None:
-        marks = ", ".join("?" * len(values))
-        self._connection.execute(f"INSERT INTO {table} VALUES ({marks})", values)  # noqa: S608 - constant names
+        self._connection.execute(_insertion(table, len(values)), values)
+
+    def _add(self, table: str, *values: object) -> None:
+        """Add a row for the end of `append`, which inserts the rows of each table at once."""
+        self._new_rows.setdefault(table, []).append(values)
 
     # --- Events of newer versions
 
@@ -275,6 +294,10 @@ class EventRows:
                 self._connection.execute("DELETE FROM unknown_events WHERE seq = ?", (seq,))
                 number += 1
         return number > 0
+
+
+def _insertion(table: str, columns: int) -> str:
+    return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608 - constant names
 
 
 def _is_known(name: str) -> bool:

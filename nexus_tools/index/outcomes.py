@@ -1,5 +1,6 @@
 """The outcomes of closed invocations as the index counts them, and the buckets of latencies."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from nexus_tools.tool import FailureReason
@@ -81,7 +82,7 @@ BOUNDS_MS = tuple(round(_FIRST_MS * _RATIO**bucket) for bucket in range(BUCKETS 
 
 def bucket_of(latency_ms: int) -> int:
     """Return the bucket of a latency."""
-    return next((i for i, bound in enumerate(BOUNDS_MS) if latency_ms <= bound), BUCKETS - 1)
+    return bisect_left(BOUNDS_MS, latency_ms)
 
 
 def percentile_ms(counts: Sequence[int], share: float) -> int | None:

@@ -34,6 +34,8 @@ Report = Callable[[Cursor], None]
 Interrupted = Callable[[NexusError], None]
 """A function that receives the errors after which the pipeline continues."""
 
+EVENTS_AT_ONCE = 5_000
+"""The largest number of events in a transaction. Each transaction updates many rows once."""
 # The cursor of a page without events is stored less often. After a crash, it is read again.
 _SECONDS_BETWEEN_EMPTY_PAGES = 5.0
 _RETRY_S = 1.0
@@ -157,7 +159,7 @@ class IndexPipeline:
             self._start(until),
             interrupted=self._interrupted,
         )
-        async with aclosing(items), aclosing(paginate(items)) as pages:
+        async with aclosing(items), aclosing(paginate(items, EVENTS_AT_ONCE)) as pages:
             async for page in pages:
                 migration = _migration_in(page)
                 if migration is not None:

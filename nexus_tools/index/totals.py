@@ -12,7 +12,7 @@ last closing is in it. The requesters of the last 30 days are therefore a sum of
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -39,16 +39,19 @@ _HOURS = 48
 
 _VOLUME = COUNTS.index("volume_mist")
 _LATENCY = _VOLUME + 1
+_LAST_REQUESTERS, _LAST_GOOD, _LAST_BAD = range(len(COUNTS), len(COUNTS) + len(LAST))
 # With a doubt of 4, a tool or leader needs several requesters before its record counts.
 _DOUBT = 4
 
 _Key = tuple[int, int]
 
 
-def _upsert(table: str, keys: tuple[str, str], values: tuple[str, ...] = ()) -> str:
-    """Return a statement that adds counts to a row, and replaces `values`."""
-    columns = (*keys, *COUNTS, *values)
-    changes = [f"{column} = {column} + excluded.{column}" for column in COUNTS]
+def _upsert(
+    table: str, keys: Sequence[str], counts: Sequence[str], values: Sequence[str] = ()
+) -> str:
+    """Return a statement that adds `counts` to a row, and replaces `values`."""
+    columns = (*keys, *counts, *values)
+    changes = [f"{column} = {column} + excluded.{column}" for column in counts]
     changes += [f"{column} = excluded.{column}" for column in values]
     return (
         f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - constant names
@@ -56,8 +59,11 @@ def _upsert(table: str, keys: tuple[str, str], values: tuple[str, ...] = ()) -> 
     )
 
 
-_ADD_TO_PERIOD = {table: _upsert(table, ("subject", "period")) for table in ("days", "hours")}
-_ADD_TO_PAIR = _upsert("pairs", ("subject", "requester"), ("last_hour", "last_verdict"))
+_ADD_TO_PERIOD = {
+    table: _upsert(table, ("subject", "period"), (*COUNTS, *LAST)) for table in ("days", "hours")
+}
+_ADD_TO_PAIR = _upsert("pairs", ("subject", "requester"), COUNTS, ("last_hour", "last_verdict"))
+_LAST_OF_PAIR = "SELECT last_hour, last_verdict FROM pairs WHERE subject = ? AND requester = ?"
 _FOREIGN = (
     "SELECT requests.seq FROM json_each(?) AS closed"
     " CROSS JOIN requests ON requests.seq = closed.value"
@@ -65,11 +71,6 @@ _FOREIGN = (
     " LEFT JOIN workflows ON workflows.id = workflow"
     " WHERE execution IS NOT NULL AND publisher IS NOT requester"
 )
-_MOVE_LAST = {
-    table: f"UPDATE {table} SET {', '.join(f'{column} = {column} + ?' for column in LAST)}"  # noqa: S608 - constant names
-    " WHERE subject = ? AND period = ?"
-    for table in ("days", "hours")
-}
 
 
 class _Share(Struct, frozen=True):
@@ -86,7 +87,7 @@ class _Pair(Struct):
 
     counts: list[int]
     last_hour: int
-    last_verdict: bool | None
+    last_verdict: bool | None = None
 
 
 def _shares(closing: Closing) -> Iterator[_Share]:
@@ -118,13 +119,14 @@ class Totals:
         days: dict[_Key, list[int]] = {}
         hours: dict[_Key, list[int]] = {}
         pairs: dict[_Key, _Pair] = {}
-        before: dict[_Key, tuple[int, bool | None] | None] = {}
         seen_ms: dict[int, int] = {}
         foreign = self._foreign(closings)
         for closing in closings:
             hour = closing.at_ms // HOUR_MS
             for share in _shares(closing):
-                pair = self._pair((share.subject, closing.requester), pairs, before, hour)
+                pair = pairs.get((share.subject, closing.requester))
+                if pair is None:
+                    pair = pairs[share.subject, closing.requester] = _Pair([0] * len(COUNTS), hour)
                 targets = [_counts(days, (share.subject, hour // 24))]
                 if share.subject != closing.tool or closing.request not in foreign:
                     targets.append(pair.counts)
@@ -136,9 +138,9 @@ class Totals:
                 if share.verdict is not None:
                     pair.last_verdict = share.verdict
                 seen_ms[share.subject] = closing.at_ms
-        self._write("days", days)
-        self._write("hours", hours)
-        self._write_pairs(pairs, before, oldest_hour)
+        self._write_pairs(pairs, days, hours, oldest_hour)
+        self._write_periods("days", days)
+        self._write_periods("hours", hours)
         self._connection.execute("DELETE FROM hours WHERE period < ?", (oldest_hour,))
         self._rank(seen_ms, previous_ms // DAY_MS, newest_ms // DAY_MS)
 
@@ -150,57 +152,39 @@ class Totals:
         requests = json.dumps([closing.request for closing in closings])
         return {request for (request,) in self._connection.execute(_FOREIGN, (requests,))}
 
-    def _pair(
-        self,
-        key: _Key,
-        pairs: dict[_Key, _Pair],
-        before: dict[_Key, tuple[int, bool | None] | None],
-        hour: int,
-    ) -> _Pair:
-        pair = pairs.get(key)
-        if pair is None:
-            row = self._connection.execute(
-                "SELECT last_hour, last_verdict FROM pairs WHERE subject = ? AND requester = ?", key
-            ).fetchone()
-            before[key] = row
-            pair = pairs[key] = _Pair([0] * len(COUNTS), hour, row[1] if row else None)
-        return pair
-
-    def _write(self, table: str, totals: Mapping[_Key, list[int]]) -> None:
-        rows = [(*key, *counts) for key, counts in totals.items()]
-        self._connection.executemany(_ADD_TO_PERIOD[table], rows)
-
     def _write_pairs(
         self,
         pairs: Mapping[_Key, _Pair],
-        before: Mapping[_Key, tuple[int, bool | None] | None],
+        days: dict[_Key, list[int]],
+        hours: dict[_Key, list[int]],
         oldest_hour: int,
     ) -> None:
-        self._connection.executemany(
-            _ADD_TO_PAIR,
-            [
-                (*key, *pair.counts, pair.last_hour, pair.last_verdict)
-                for key, pair in pairs.items()
-            ],
-        )
-        moves: dict[tuple[str, int, int], list[int]] = {}
-        for key, pair in pairs.items():
-            old = before[key]
+        """Write pairs, and move their requesters to the period of their last closing.
+
+        The order of the primary key reads each page of the table once.
+        """
+        rows = []
+        for key, pair in sorted(pairs.items()):
+            old = self._connection.execute(_LAST_OF_PAIR, key).fetchone()
+            if old is not None and pair.last_verdict is None:
+                pair.last_verdict = old[1]
             changes = [(pair.last_hour, pair.last_verdict, 1)]
             if old is not None:
                 changes.append((*old, -1))
             for hour, judged, step in changes:
-                places = [("days", key[0], hour // 24)]
+                periods = [_counts(days, (key[0], hour // 24))]
                 if hour >= oldest_hour:
-                    places.append(("hours", key[0], hour))
-                for place in places:
-                    move = moves.setdefault(place, [0, 0, 0])
-                    move[0] += step
+                    periods.append(_counts(hours, (key[0], hour)))
+                for counts in periods:
+                    counts[_LAST_REQUESTERS] += step
                     if judged is not None:
-                        move[1 if judged else 2] += step
-        for (table, subject, period), move in moves.items():
-            if any(move):
-                self._connection.execute(_MOVE_LAST[table], (*move, subject, period))
+                        counts[_LAST_GOOD if judged else _LAST_BAD] += step
+            rows.append((*key, *pair.counts, pair.last_hour, pair.last_verdict))
+        self._connection.executemany(_ADD_TO_PAIR, rows)
+
+    def _write_periods(self, table: str, totals: Mapping[_Key, list[int]]) -> None:
+        rows = [(*key, *counts) for key, counts in sorted(totals.items())]
+        self._connection.executemany(_ADD_TO_PERIOD[table], rows)
 
     # --- The values by which lists sort
 
@@ -231,7 +215,7 @@ class Totals:
 def _counts(totals: dict[_Key, list[int]], key: _Key) -> list[int]:
     counts = totals.get(key)
     if counts is None:
-        counts = totals[key] = [0] * len(COUNTS)
+        counts = totals[key] = [0] * (len(COUNTS) + len(LAST))
     return counts
 
 

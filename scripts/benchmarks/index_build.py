@@ -22,6 +22,7 @@ from benchmarks.index_events import (
     tool_object,
 )
 from benchmarks.index_market import LEADERS, MarketTool, invocations, market
+from nexus_tools.cli.framework import reduce_gc_frequency
 from nexus_tools.contracts.move_bindings.tool import ToolRegistered
 from nexus_tools.index import (
     IndexIdentity,
@@ -31,14 +32,13 @@ from nexus_tools.index import (
     open_writer,
 )
 from nexus_tools.index.definitions import definition_words
+from nexus_tools.index.pipeline import EVENTS_AT_ONCE
 from nexus_tools.index.search import CatchUp, load_intent_model, open_text_index
 from nexus_tools.index.search.engines import text_folder
 from nexus_tools.index.tool_text import read_tool_texts
 from nexus_tools.sui.client import EventRecord
 
 FILE = "index.sqlite"
-_PAGE = 1_000
-"""The number of events that the writer receives at once, as from a node that has many events."""
 _DEFINITIONS = 50
 
 
@@ -101,7 +101,7 @@ class Build:
 
     def _apply(self, part: str, records: Iterable[EventRecord]) -> None:
         pages = iter(records)
-        while page := list(islice(pages, _PAGE)):
+        while page := list(islice(pages, EVENTS_AT_ONCE)):
             with self._timed(part):
                 self._writer.apply(page)
 
@@ -135,6 +135,7 @@ def _reset_peak() -> None:
 
 def main(folder: Path, tools: int, invocations_: int, intent_model: str) -> None:
     """Build the index, and print the costs of each part as JSON."""
+    reduce_gc_frequency()
     build = Build(folder)
     build.add_tools(tools)
     build.add_invocations(tools, invocations_)

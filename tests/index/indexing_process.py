@@ -17,7 +17,6 @@ from nexus_tools.index import (
 )
 from nexus_tools.index import pipeline as pipeline_module
 from nexus_tools.sui.client import SuiClient
-from nexus_tools.sui.client.events import pagination
 from tests.index.intent_models import SlowModel
 from tests.retry_policies import QUICK
 
@@ -49,7 +48,7 @@ def index_until_killed(network, deployment, path, *, steps=None, statements=None
 
 
 def _run(reports, network, deployment, path, statements):
-    pagination._PAGE_ITEMS = _ITEMS_AT_ONCE
+    pipeline_module.EVENTS_AT_ONCE = _ITEMS_AT_ONCE
     pipeline_module._DEFINITIONS_AT_ONCE = _DEFINITIONS_AT_ONCE
     asyncio.run(_index(reports, network, deployment, path, statements))
 

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from time import monotonic
 
-from nexus_tools.cli.framework import Session, plain
+from nexus_tools.cli.framework import Session, plain, reduce_gc_frequency
 from nexus_tools.cli.index.note_pace import SECONDS_BETWEEN_NOTES, NotePace
 from nexus_tools.index import (
     IndexIdentity,
@@ -34,6 +34,7 @@ async def writable_index(session: Session, nexus: Nexus) -> AsyncIterator[Writab
     try:
         if index.replaced is not None:
             session.output.warn(plain(f"{index.replaced.message}: building a new index"))
+        reduce_gc_frequency()
         yield index
     finally:
         index.close()

@@ -6,13 +6,12 @@ from time import monotonic
 
 from nexus_tools.sui.client.events.events import Item
 
-_PAGE_ITEMS = 500
 # A page costs as much as several events. A page after a pause is not delayed.
 _SECONDS_BETWEEN_PAGES = 0.005
 
 
-async def paginate(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
-    """Yield non-empty lists of the items that arrived since the previous list.
+async def paginate(items: AsyncIterator[Item], most: int = 500) -> AsyncGenerator[list[Item], None]:
+    """Yield non-empty lists of the items that arrived since the previous list, at most `most`.
 
     While items arrive without pause, a list has the items of at least 5 ms.
     """
@@ -24,7 +23,7 @@ async def paginate(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], Non
         async for item in items:
             page.append(item)
             has_changed.set()
-            if len(page) == _PAGE_ITEMS:
+            if len(page) == most:
                 has_room.clear()
                 await has_room.wait()
 
