@@ -1,7 +1,7 @@
 """The event rows of an index: which events it stores, and how."""
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -213,6 +213,7 @@ class EventRows:
         request = self._request(event.invocation)
         seq, requested_at_ms, is_open, *named = request or (None, None, 0)
         leader_number = None
+        missed: Sequence[int | None]
         if isinstance(event, InvocationExpired):
             outcome, at_ms, fee_mist = CODES["expired"], self.newest_ms, 0
             missed = [number(item) for item in event.leaders]

@@ -30,6 +30,8 @@ _WAIT_S = 5.0
 # and 1 000 pages, the writer read 121 KB and wrote 297 KB for each event.
 _CACHE_KIB = 65_536
 _CHECKPOINT_PAGES = 16_384
+# A reader that stays open makes the WAL file grow. Afterwards, the file shrinks to this size.
+_MOST_WAL_BYTES = 2**28
 _MAPPED_BYTES = 2**27
 
 # Python cannot decode the message of SQLite about a name in a damaged schema.
@@ -309,6 +311,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        connection.execute(f"PRAGMA journal_size_limit = {_MOST_WAL_BYTES}")
     except BaseException:
         connection.close()
         raise

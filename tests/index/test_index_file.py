@@ -9,7 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from nexus_tools.errors import NotFoundError, ValidationError
-from nexus_tools.index import Index, IndexIdentity, IndexWriter, open_reader, open_writer
+from nexus_tools.index import (
+    Index,
+    IndexIdentity,
+    IndexWriter,
+    index_file,
+    open_reader,
+    open_writer,
+)
 from nexus_tools.index.index_file import create_copy, replace_contents
 from nexus_tools.sui.types.address import Address
 from tests.index.synthetic import DEPLOYMENT, Events, object_id
@@ -177,4 +184,20 @@ def test_copy_of_an_interrupted_rebuild_is_replaced(path):
     copy = create_copy(index, 0)
     assert IndexWriter(copy, DEPLOYMENT).cursor.checkpoint == 0
     replace_contents(index, copy)
+    index.close()
+
+
+def test_wal_file_shrinks_after_a_reader_that_stayed_open(path, monkeypatch):
+    monkeypatch.setattr(index_file, "_CHECKPOINT_PAGES", 10)
+    monkeypatch.setattr(index_file, "_MOST_WAL_BYTES", 100_000)
+    index, events = open_writer(path, IDENTITY), Events()
+    writer, wal = IndexWriter(index, DEPLOYMENT), path.with_name("index.sqlite-wal")
+    with closing(sqlite3.connect(path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM tools LIMIT 1").fetchall()
+        writer.apply([events.tool(number) for number in range(2_000, 3_000)])
+        assert wal.stat().st_size > 200_000
+    for number in range(3_000, 3_003):
+        writer.apply([events.tool(number)])
+    assert wal.stat().st_size <= 100_000
     index.close()
