@@ -1,7 +1,8 @@
 """The receipt of a paid call, which the result of the call contains in `_meta`."""
 
+import time
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from nexus_tools.sui.support import units
@@ -15,12 +16,14 @@ class Receipt:
     """The cost of a call in MIST after refunds, and the object that the call created on chain.
 
     `kind` is `INVOCATION` or `EXECUTION`. The fields are None if the call did not pay. If the cost
-    of a transaction is unknown, its maximum counts.
+    of a transaction is unknown, its maximum counts. `started_s` is the monotonic time at which the
+    request arrived.
     """
 
     paid_mist: int | None = None
     kind: str = INVOCATION
     object_id: str | None = None
+    started_s: float = field(default_factory=time.monotonic)
 
     @classmethod
     def start(cls) -> Self:

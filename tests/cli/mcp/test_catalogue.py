@@ -13,6 +13,7 @@ from nexus_tools.errors import UnreachableError, ValidationError, WrongStateErro
 from nexus_tools.mcp_server import Budget, ListedPrices, OnChainCalls, RegistryCatalogue, ToolOffers
 from nexus_tools.mcp_server.catalogue import changed_tools
 from nexus_tools.mcp_server.catalogue.checked_schemas import CheckedSchemas
+from nexus_tools.mcp_server.receipt import Receipt
 from nexus_tools.registry import Invocations, Registration, ToolFilter, ToolRegistry
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.keystore import KeyPair
@@ -166,6 +167,41 @@ async def test_risen_price_is_reported_before_payment(registry, operator_leader)
         await each.call(listed, {}, quiet)
     await registry.update(fqn, price_mist=20)
     await paid.call(listed, {}, quiet)
+    await registry.unregister(fqn)
+
+
+async def test_no_call_sent_before_the_report_of_a_risen_price_pays_it(registry, operator_leader):
+    """An agent sends calls in parallel. A tool could gain by raising its price between them."""
+    fqn, leaders = ToolFqn.parse("xyz.test.parallel.tool@1"), (Address.parse(operator_leader),)
+    await registry.register(Registration(definition(str(fqn)), 100, leaders=leaders))
+    of_domain = ToolFilter(domains=("xyz.test.parallel",), state=ToolState.ACTIVE)
+    paid = catalogue(registry, of_domain, ListedPrices())
+    [listed] = (await paid.page(None, 9)).definitions
+    await registry.update(fqn, price_mist=150)
+    may_continue = asyncio.Event()
+
+    async def call(*, is_delayed=False):
+        Receipt.start()
+        if is_delayed:
+            await may_continue.wait()
+        return await paid.call(listed, {}, quiet)
+
+    late = asyncio.create_task(call(is_delayed=True))
+    results = await asyncio.gather(call(), call(), return_exceptions=True)
+    may_continue.set()
+    results += await asyncio.gather(late, return_exceptions=True)
+    assert [error.code for error in results] == ["price_increased"] * 3
+    assert {error.details["listed_mist"] for error in results} == {100}
+    await call()
+    await registry.update(fqn, price_mist=200)
+    late = asyncio.create_task(call(is_delayed=True))
+    may_continue.clear()
+    [listed] = (await paid.find_all([fqn])).definitions
+    may_continue.set()
+    with pytest.raises(WrongStateError) as raised:
+        await late
+    assert raised.value.details == {"price_mist": 200, "listed_mist": 150}
+    await call()
     await registry.unregister(fqn)
 
 
