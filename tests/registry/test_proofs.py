@@ -21,6 +21,7 @@ from nexus_tools.registry import (
     Registration,
     verify_proof,
 )
+from nexus_tools.registry.proofs import verification
 from nexus_tools.registry.proofs.evidence import decode_transaction, read_call
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.types.address import Address
@@ -213,6 +214,36 @@ def test_too_large_document_is_malformed():
     with pytest.raises(ValidationError) as caught:
         ProofDocument.parse(b" " * (MAX_PROOF_BYTES + 1))
     assert caught.value.code == "proof_malformed"
+
+
+@pytest.mark.parametrize("part", ["request", "closing"])
+@pytest.mark.parametrize("field", ["transaction", "effects", "invocation"])
+async def test_bytes_beyond_the_limits_of_the_chain_are_malformed(proof, part, field):
+    """The sender of a document could otherwise occupy its verifier for minutes."""
+    forged = proof.as_json()
+    limit = 128 * 1024 if field == "transaction" else 512 * 1024
+    forged[part][field] = b64encode(bytes(limit)).decode()
+    ProofDocument.parse(json.dumps(forged).encode())
+    forged[part][field] = b64encode(bytes(limit + 1)).decode()
+    with pytest.raises(ValidationError) as caught:
+        ProofDocument.parse(json.dumps(forged).encode())
+    assert caught.value.code == "proof_malformed"
+
+
+@pytest.mark.parametrize("part", ["request", "closing"])
+async def test_invalid_bytes_are_decoded_once(proof, failed_checks, monkeypatch, part):
+    """The other parts of a document, such as events, may have several megabytes."""
+    decoded = []
+
+    def count(evidence):
+        decoded.append(evidence)
+        return decode_transaction(evidence)
+
+    monkeypatch.setattr(verification, "decode_transaction", count)
+    forged = proof.as_json()
+    forged[part]["events"] = b64encode(b"\x01").decode()
+    assert f"{part}.effects" in await failed_checks(forged)
+    assert len(decoded) == 2
 
 
 json_values = st.recursive(

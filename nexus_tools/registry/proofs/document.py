@@ -22,6 +22,11 @@ VERSION = 1
 MAX_PROOF_BYTES = 16 * 1024 * 1024
 """The maximum size of a document. The contents of a large checkpoint have about 3 MB in base64."""
 
+# The protocol limits a transaction to 128 KiB, its effects to 512 KiB, and an object to 250 KiB
+# without its type and owner. Decoding a larger value would take minutes.
+_Transaction = Annotated[bytes, Meta(max_length=128 * 1024)]
+_EffectsOrObject = Annotated[bytes, Meta(max_length=512 * 1024)]
+
 
 class AnswerSignature(Struct, frozen=True, forbid_unknown_fields=True):
     """The tool's Ed25519 signature of an answer and its public key, `ed25519:` and 64 digits."""
@@ -68,11 +73,11 @@ class TransactionEvidence(Struct, frozen=True, forbid_unknown_fields=True):
     `invocation` is the object of the invocation after the transaction.
     """
 
-    transaction: bytes
+    transaction: _Transaction
     signatures: Annotated[tuple[bytes, ...], Meta(max_length=2)]
-    effects: bytes
+    effects: _EffectsOrObject
     events: bytes
-    invocation: bytes
+    invocation: _EffectsOrObject
     checkpoint: int
 
     def record(self) -> TransactionRecord:

@@ -13,7 +13,7 @@ from msgspec import Struct, to_builtins
 
 from nexus_tools.contracts import Deployment
 from nexus_tools.errors import NexusError, ValidationError
-from nexus_tools.registry.proofs.document import ProofDocument
+from nexus_tools.registry.proofs.document import ProofDocument, TransactionEvidence
 from nexus_tools.registry.proofs.evidence import (
     DecodedTransaction,
     check_answer_signature,
@@ -133,8 +133,7 @@ def _checks(
     deployment: Deployment, document: ProofDocument, records: _NodeRecords
 ) -> Iterator[tuple[str, _Check]]:
     """Yield the names of the checks and the checks, which decode the document when they run."""
-    request = cache(lambda: decode_transaction(document.request))
-    closing = cache(lambda: decode_transaction(document.closing))
+    request, closing = _decoded_once(document.request), _decoded_once(document.closing)
     yield "chain", lambda: _check_chain(deployment, document, records)
     yield "package", lambda: _check_package(deployment, document)
     yield from _transaction_checks("request", request, document, records.request)
@@ -146,6 +145,25 @@ def _checks(
         lambda: check_answer_signature(deployment, request(), closing()),
     )
     yield "statements", lambda: _check_statements(document)
+
+
+def _decoded_once(evidence: TransactionEvidence) -> Callable[[], DecodedTransaction]:
+    """Return a function that decodes at its first call, and repeats the result or the error."""
+
+    @cache
+    def attempt() -> DecodedTransaction | NexusError:
+        try:
+            return decode_transaction(evidence)
+        except NexusError as error:
+            return error
+
+    def result() -> DecodedTransaction:
+        found = attempt()
+        if isinstance(found, NexusError):
+            raise found
+        return found
+
+    return result
 
 
 def _transaction_checks(
