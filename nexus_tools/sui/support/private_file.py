@@ -5,6 +5,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from errno import EINVAL
 from pathlib import Path
 from typing import IO
 
@@ -80,6 +81,20 @@ def is_exposed(path: Path) -> bool:
     return os.name == "posix" and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
+def open_lock(path: Path) -> IO[str]:
+    """Open or create a lock file, and never change another file. Raises `OSError`.
+
+    Other users may write to a shared folder. There, the path may be a symlink to a file of this
+    user, or a FIFO, which would block.
+    """
+    safe = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | safe, 0o600), "r+", encoding="utf-8")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(EINVAL, "not a regular file", str(path))
+    return file
+
+
 def try_lock(file: IO[str]) -> bool:
     """Lock an open file until it is closed. Return False if another process has locked it."""
     if fcntl is None:
@@ -95,7 +110,7 @@ def try_lock(file: IO[str]) -> bool:
 def locked(path: Path) -> Iterator[None]:
     """Lock `path` with a lock file until the block ends. Other processes wait for the lock."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with path.with_name(f".{path.name}.lock").open("w") as lock:
+    with open_lock(path.with_name(f".{path.name}.lock")) as lock:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

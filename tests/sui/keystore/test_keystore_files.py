@@ -35,6 +35,15 @@ def refusal(call):
     return refused.value
 
 
+def test_lock_file_that_is_a_symlink_is_refused_and_its_target_kept(path, tmp_path):
+    target = tmp_path / "target"
+    target.write_text("text")
+    (tmp_path / f".{path.name}.lock").symlink_to(target)
+    with pytest.raises(OSError):  # noqa: PT011 - the number differs between systems
+        Wallet(path).add(key(1))
+    assert target.read_text() == "text"
+
+
 # --- Names
 
 
