@@ -117,7 +117,9 @@ class Explorer:
         """Show an index. The caller closes it, after `suspend` or `close`."""
         self.close()
         self._source, self._chain = source, chain
-        self._api = IndexApi(source, hosts=self._hosts, limits=self._limits)
+        # The chain of a local explorer may be a localnet, whose data is not public.
+        is_local = self._hosts is not None and not self._hosts.hosts
+        self._api = IndexApi(source, hosts=self._hosts, limits=self._limits, is_shared=not is_local)
 
     def suspend(self, problem: NexusError = STARTING) -> None:
         """Explain a problem on every page, until `open` is called again."""

@@ -89,6 +89,37 @@ async def test_other_host_names_are_refused(pages):
         assert response.status_code == 421
 
 
+@pytest.mark.parametrize(
+    ("origin", "is_readable"),
+    [
+        ("https://attacker.example", False),
+        ("http://127.0.0.1.attacker.example", False),
+        ("null", False),
+        ("http://localhost:5173", True),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+async def test_foreign_pages_cannot_read_the_api_of_a_local_explorer(
+    pages, method, origin, is_readable
+):
+    """A page that the user visits could otherwise read the data of the user's localnet."""
+    headers = {"Origin": origin, "Access-Control-Request-Method": "GET"}
+    for path in ("/api/tools", "/api/missing"):
+        response = await pages.http.request(method, path, headers=headers)
+        allowed = response.headers.get("access-control-allow-origin")
+        assert allowed == (origin if is_readable else None)
+        assert "Origin" in response.headers["vary"]
+        policy = "cross-origin" if is_readable else "same-origin"
+        assert response.headers["cross-origin-resource-policy"] == policy
+
+
+@pytest.mark.parametrize("hosts", [None, AllowedSources.of(["explorer.example"])])
+async def test_all_pages_can_read_the_api_of_a_public_explorer(stage, show, hosts):
+    pages = await show(hosts=hosts)
+    response = await pages.http.get("/api/tools", headers={"Origin": "https://page.example"})
+    assert response.headers["access-control-allow-origin"] == "*"
+
+
 async def test_client_with_too_many_requests_is_refused(show):
     from nexus_tools.index.api import ApiLimits
 

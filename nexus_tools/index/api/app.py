@@ -39,12 +39,15 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 _log = get_logger("nexus_tools.index")
 _HEADERS = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "ETag, Retry-After",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
-    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
+}
+_SHARED_HEADERS = _HEADERS | {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "ETag, Retry-After",
+    "Cross-Origin-Resource-Policy": "cross-origin",
 }
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD",
@@ -65,8 +68,10 @@ class IndexApi:
 
     `mcp_server` is the entry of the MCP registry, or None. `snapshots` is the folder of a snapshot
     that clients may download, or None. With `hosts`, requests with other host
-    names are refused: a loopback server needs this against DNS rebinding. Call `close` before the
-    server stops, because streams do not end by themselves.
+    names are refused: a loopback server needs this against DNS rebinding. Web pages of any origin
+    may read the responses. If `is_shared` is False, only pages of the origins in `hosts` may, and
+    pages of loopback origins. Call `close` before the server stops, because streams do not end by
+    themselves.
     """
 
     def __init__(
@@ -77,8 +82,10 @@ class IndexApi:
         mcp_server: McpServer | None = None,
         snapshots: Path | None = None,
         hosts: AllowedSources | None = None,
+        is_shared: bool = True,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._is_shared = is_shared
         self._source = source
         self._feed = Feed(source)
         self._limits = limits = limits or ApiLimits()
@@ -122,13 +129,18 @@ class IndexApi:
             await self._app(scope, receive, send)
             return
 
+        headers = Headers(scope=scope)
+        page_headers = self._page_headers(headers)
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
+                sent = MutableHeaders(scope=message)
+                sent.update(page_headers)
+                if not self._is_shared:
+                    sent.add_vary_header("Origin")
             await send(message)
 
         app: ASGIApp = self._app
-        headers = Headers(scope=scope)
         try:
             self._check_host(headers)
             self._buckets.take(_client(scope))
@@ -138,6 +150,15 @@ class IndexApi:
             if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
                 app = Response(None, HTTPStatus.NO_CONTENT, _PREFLIGHT)
         await app(scope, receive, send_with_headers)
+
+    def _page_headers(self, headers: Headers) -> Mapping[str, str]:
+        """Return the headers that let web pages read a response, or forbid it."""
+        if self._is_shared:
+            return _SHARED_HEADERS
+        host, origin = headers.get("host"), headers.get("origin")
+        if origin is None or self._hosts is None or self._hosts.refusal(host, origin):
+            return _HEADERS
+        return _SHARED_HEADERS | {"Access-Control-Allow-Origin": origin}
 
     def _check_host(self, headers: Headers) -> None:
         host = headers.get("host", "").lower()
