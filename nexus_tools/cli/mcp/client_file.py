@@ -10,7 +10,7 @@ from typing import Any
 from nexus_tools.cli.mcp.clients import CLIENTS, PROJECT, McpClient
 from nexus_tools.cli.mcp.jsonc import CommentError, Document, JsoncError
 from nexus_tools.errors import UsageError, WrongStateError
-from nexus_tools.sui.support.private_file import replace_file
+from nexus_tools.sui.support.private_file import folder_locked, replace_file
 
 BACKUP_SUFFIX = ".nexus-tools-backup"
 _MAX_BYTES = 64 * 1024 * 1024
@@ -123,10 +123,14 @@ class ClientFile:
         """Write a document to the file or delete the file, and return the path of a new backup.
 
         The first change of a file makes a backup. Raises `client_file_changed` if another program
-        has changed the file since `read`.
+        has changed the file since `read`. Two of our commands never replace it at the same time.
         """
-        backup = None
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        with folder_locked(self.path.parent):
+            return self._replace(document)
+
+    def _replace(self, document: Document | None) -> Path | None:
+        backup = None
         if self.status is not None and document is not None:
             backup = self._backup()
         if _content(self.path)[1] != self.data:

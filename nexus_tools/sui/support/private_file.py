@@ -114,3 +114,21 @@ def locked(path: Path) -> Iterator[None]:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def folder_locked(folder: Path) -> Iterator[None]:
+    """Lock a folder until the block ends, without a lock file. Other processes wait.
+
+    The block runs without a lock on Windows, and on file systems that cannot lock folders.
+    """
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -4,13 +4,16 @@ import json
 import os
 import stat
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from mcp import Client, StdioServerParameters
 
-from nexus_tools.cli.mcp import clients, install, stored_command
+from nexus_tools.cli.mcp import client_file, clients, install, stored_command
 from nexus_tools.cli.mcp.client_file import ClientFile
 from nexus_tools.cli.mcp.clients import CLIENTS
 from nexus_tools.errors import WrongStateError
@@ -383,6 +386,34 @@ def test_change_of_another_program_is_not_overwritten(cursor_file):
     with pytest.raises(WrongStateError, match="has just changed"):
         file.replace(file.document.with_value((client.key, NAME), {}))
     assert cursor_file.read_text() == '{"theirs": 1}'
+
+
+def test_simultaneous_installations_lose_no_entry(cursor_file, monkeypatch):
+    """A command that says that it added a server must not lose it to another command."""
+    client, both = CLIENTS["cursor"], threading.Barrier(2)
+    cursor_file.write_text("{}")
+    write = client_file.replace_file
+
+    def write_together(*args, **options):
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.2)  # only two unlocked commands get here at the same time
+        write(*args, **options)
+
+    def install_as(name):
+        try:
+            file = files[name]
+            file.replace(file.document.with_value((client.key, name), {}))
+        except WrongStateError as error:
+            return error.code
+        return "added"
+
+    monkeypatch.setattr(client_file, "replace_file", write_together)
+    files = {name: ClientFile.read(cursor_file, client) for name in ("one", "other")}
+    with ThreadPoolExecutor() as threads:
+        results = dict(zip(files, threads.map(install_as, files), strict=True))
+    assert sorted(results.values()) == ["added", "client_file_changed"]
+    added = [name for name, result in results.items() if result == "added"]
+    assert list(read(cursor_file)["mcpServers"]) == added
 
 
 # --- Dry run, uninstall
