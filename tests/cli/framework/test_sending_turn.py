@@ -41,7 +41,7 @@ async def test_turn_needs_no_writable_folder(tmp_path):
 
 
 async def test_turn_does_not_change_the_target_of_a_symlink(tmp_path):
-    """Who can write to a shared folder could otherwise empty any file of the user."""
+    """Another user of a shared folder could otherwise empty any file of this user."""
     path, target = tmp_path / "key.lock", tmp_path / "target"
     target.write_text("text")
     path.symlink_to(target)
