@@ -54,8 +54,8 @@ def _texts(
     yield CheckItem(
         "Description",
         len(tool.definition.description.strip()) >= _MIN_DESCRIPTION,
-        f"Write at least {_MIN_DESCRIPTION} characters: what the tool does, for what, and its"
-        " limits. Searches use this text.",
+        f"Describe the purpose, the use and the limits of the tool, in at least {_MIN_DESCRIPTION}"
+        " characters. Searches use this text.",
         f"nexus-tools tool update {tool.fqn} --description TEXT",
     )
     schema = definition.input_schema if definition is not None else {}

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from nexus_tools.explorer.chain import ChainReader
+from nexus_tools.explorer.formatting import number
 from nexus_tools.index import Index, find_leader_name
 from nexus_tools.index.api import (
     CursorCodec,
@@ -55,15 +56,6 @@ class PageRedirect(Exception):  # noqa: N818 - it is not an error
         self.status = status
 
 
-def not_found(subject: str, name: str) -> PageError:
-    """Return the error for an object that the index does not contain, such as a tool."""
-    return PageError(
-        HTTPStatus.NOT_FOUND,
-        f"The {subject} {name} is not in the index",
-        hint="Check the name. The index may be a few seconds behind the chain.",
-    )
-
-
 class PageContext:
     """A request for a page, and the data that the page may read.
 
@@ -97,6 +89,22 @@ class PageContext:
     def connection(self) -> sqlite3.Connection:
         """A connection for queries that `Index` does not have."""
         return self._source.connection
+
+    def not_found(self, subject: str, name: str, key: str = "ID") -> PageError:
+        """Return the error for an object that the index does not contain, such as a tool.
+
+        `key` says how the path names the object.
+        """
+        return PageError(
+            HTTPStatus.NOT_FOUND,
+            f"The {subject} {name} is not in the index",
+            hint=(
+                f"The index has read the chain up to checkpoint {number(self.state.checkpoint)}. It"
+                f" may not have read this {subject} yet: reload the page in a few seconds. If the"
+                f" {subject} is still missing, check the {key}, and check that it is on the network"
+                f" {self.network}."
+            ),
+        )
 
     def leader_name(self, leader: Address) -> str | None:
         """Return the untrusted name of a leader, or None if the index does not know the leader."""

@@ -16,6 +16,7 @@ from nexus_tools.explorer.context import url_with
 from nexus_tools.explorer.formatting import FILTERS
 from nexus_tools.explorer.forms.values import choice_text
 from nexus_tools.explorer.fragments import FRAGMENTS
+from nexus_tools.registry import OUTCOME_MEANINGS
 from nexus_tools.workflow import svg_style
 
 _MEDIA_TYPES = {
@@ -24,6 +25,8 @@ _MEDIA_TYPES = {
     "explorer.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
+_MEANINGS = {"missed": "the leader did not close the invocation in its window"}
+"""The meanings of results that only leaders have."""
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 _CHECKED = {"Cache-Control": "no-cache"}
 
@@ -45,6 +48,7 @@ def environment() -> Environment:
         "url_with": url_with,
         "version": __version__,
         "fragments": FRAGMENTS,
+        "meanings": OUTCOME_MEANINGS | _MEANINGS,
     }
     return found
 

@@ -35,6 +35,7 @@ from .invocations.answer_validation import validate_answers as validate_answers
 from .invocations.commands import add_outcome as add_outcome
 from .invocations.commands import add_request as add_request
 from .invocations.commands import quote_mist as quote_mist
+from .invocations.explanation import OUTCOME_MEANINGS as OUTCOME_MEANINGS
 from .invocations.explanation import explain_history as explain_history
 from .invocations.explanation import find_invalid_answer as find_invalid_answer
 from .invocations.history import InvocationHistory as InvocationHistory

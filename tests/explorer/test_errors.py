@@ -1,5 +1,7 @@
 """Wrong URLs, unknown objects, and an explorer without an index."""
 
+import re
+
 import httpx
 import pytest
 
@@ -32,6 +34,24 @@ async def test_unknown_page_offers_a_search(pages, path):
         text = visible_text(response.text)
         assert "Search" in text
         assert "404" in text
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("/tools/xyz.example.unknown@1", "FQN"),
+        (f"/leaders/{UNKNOWN}", "ID"),
+        (f"/invocations/{UNKNOWN}", "ID"),
+        (f"/workflows/{UNKNOWN}", "FQN or ID"),
+        (f"/executions/{UNKNOWN}", "ID"),
+        (f"/schedules/{UNKNOWN}", "ID"),
+    ],
+)
+async def test_page_of_an_unknown_object_says_how_far_the_index_is(pages, path, key):
+    text = await pages.text(path, 404)
+    assert re.search(r"The index has read the chain up to checkpoint \d+\.", text)
+    assert "reload the page" in text
+    assert f"check the {key}, and check that it is on the network localnet." in text
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,12 @@ async def test_list_filters_by_outcome(pages, outcome, count):
     assert outcome == "" or page.text.count("<tr>") - 1 <= count + 2
 
 
+async def test_list_explains_expired_invocations(pages):
+    note = "Expired No leader closed the invocation before the last window ended."
+    assert note in await pages.text("/invocations?outcome=expired")
+    assert note not in await pages.text("/invocations?outcome=settled")
+
+
 async def test_invocation_page_shows_times_inputs_answer_and_payments(active_stage, show):
     place = await active_stage.close(ADD)
     text = await (await show()).text(f"/invocations/{place}")
@@ -53,7 +59,7 @@ async def test_open_invocation_page_shows_the_window(active_stage, show):
     pages = await show()
     text = await pages.text(f"/invocations/{place}")
     assert "Open" in text
-    assert "Has time" in text
+    assert "Open now" in text
     assert "No leader has closed the invocation yet" in text
     active_stage.net.advance_clock(WINDOW_MS)
     assert "Missed" in await (await show()).text(f"/invocations/{place}")

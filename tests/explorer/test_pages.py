@@ -116,7 +116,8 @@ async def test_tool_page_shows_terms_record_and_checklist(stage, pages):
     tool = await stage.tools.get(ADD)
     assert f"{units.sui(tool.collateral.balance)} of" in text
     assert "Failures by reason in 30 days" in text
-    assert "Unreachable 1" in text
+    assert "Unreachable 1 The tool's URL did not respond during the leader's window." in text
+    assert "Reputation is the share of accounts whose last call in 30 days succeeded." in text
     assert f"nexus-tools tool key add {ADD} KEY.pem" in text
 
 
@@ -198,7 +199,8 @@ async def test_leader_page_shows_collateral_workers_and_windows(stage, pages):
     assert text.startswith("Leaders first")
     assert "Windows missed in 30 days 1" in text
     assert "Workers" in text
-    assert "Overloaded 1" in text
+    assert "Overloaded 1 The leader had reached its limit of pending invocations." in text
+    assert "missed windows do not count" in text
     page = (await pages.get(f"/leaders/{stage.leader}")).text
     assert str(stage.clients["leader"].address) in page
 

@@ -49,3 +49,4 @@ async def test_failed_transaction_shows_its_error(show, active_stage, user):
 async def test_unknown_transaction_has_an_error_page(pages, digest):
     response = await pages.http.get(f"/transactions/{digest}")
     assert response.status_code == 404, response.text
+    assert "The node does not have the transaction" in response.text

@@ -43,7 +43,7 @@ def call_texts(
         CallText(
             "Python",
             _program(fqn, inputs, network),
-            "Replace my-key by the alias of your key.",
+            "Replace my-key with the alias of your key.",
         ),
         CallText(
             "MCP",

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from nexus_tools.errors import NexusError, NotFoundError
-from nexus_tools.explorer.context import Page, PageContext, not_found
+from nexus_tools.explorer.context import Page, PageContext
 from nexus_tools.explorer.drawings import draw, read_published
 from nexus_tools.explorer.pages.workflows import shown_vertices
 from nexus_tools.explorer.timeline import Mark, Row, Span, Timeline, draw_timeline
@@ -40,7 +40,7 @@ async def show_execution(context: PageContext) -> Page:
     execution_id = Address.parse_whole(context.path["id"])
     indexed = find_execution(context.connection, execution_id)
     if indexed is None:
-        raise not_found("execution", str(execution_id))
+        raise context.not_found("execution", str(execution_id))
     newest = context.index.invocations(execution=execution_id, limit=_MAX_ROWS).items
     values: dict[str, Any] = {
         "execution": indexed,

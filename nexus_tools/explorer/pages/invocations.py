@@ -12,7 +12,7 @@ from nexus_tools.contracts.move_bindings.invocation import Invocation
 from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.errors import NotFoundError, UnreachableError, ValidationError
-from nexus_tools.explorer.context import Page, PageContext, not_found
+from nexus_tools.explorer.context import Page, PageContext
 from nexus_tools.explorer.formatting import short_id
 from nexus_tools.explorer.timeline import Mark, Row, Span, Timeline, draw_timeline
 from nexus_tools.explorer.trees import TreeNode, json_tree
@@ -29,13 +29,14 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
 _PAGE = 30
-_WINDOW_NAMES = {
-    "closed": "ok",
-    "missed": "bad",
-    "has_time": "waiting",
-    "waits": "waiting",
-    "not_needed": "idle",
+_WINDOWS = {
+    "closed": ("ok", "closed the invocation"),
+    "missed": ("bad", "missed"),
+    "has_time": ("waiting", "open now"),
+    "waits": ("waiting", "not started"),
+    "not_needed": ("idle", "not needed"),
 }
+"""The color and the description of each state of a window."""
 _MARKS = {"settled": "ok", "failed": "bad", "expired": "warning"}
 
 
@@ -84,7 +85,7 @@ def _tool(context: PageContext, fqn: str | None) -> Address | None:
         return None
     detail = context.index.tool(str(ToolFqn.parse(fqn)))
     if detail is None:
-        raise not_found("tool", fqn)
+        raise context.not_found("tool", fqn, "FQN")
     return detail.tool.id
 
 
@@ -96,7 +97,7 @@ async def show_invocation(context: PageContext) -> Page:
     invocation_id = Address.parse_whole(context.path["id"])
     indexed = context.index.invocation(invocation_id)
     if indexed is None:
-        raise not_found("invocation", str(invocation_id))
+        raise context.not_found("invocation", str(invocation_id))
     values: dict[str, Any] = {"invocation": indexed, "explanation": None, "problem": None}
     values |= {"timeline": _indexed_timeline(context, indexed), "inputs": None, "outcome": None}
     try:
@@ -128,6 +129,7 @@ async def _on_chain(context: PageContext, invocation: Address) -> Mapping[str, A
     explanation = explain_history(history, now_ms, invalid)
     for window in explanation["windows"]:
         window["leader"] = Address.parse(window["leader"])
+        window["result"] = _WINDOWS[window["state"]][1]
     return {
         "explanation": explanation,
         "timeline": _timeline(context, explanation, now_ms),
@@ -175,9 +177,10 @@ def _timeline(context: PageContext, explanation: Mapping[str, Any], now_ms: int)
         start_ms = min(window["starts_at_ms"], end_ms)
         stop_ms = min(window["ends_at_ms"], max(end_ms, start_ms))
         is_used = window["starts_at_ms"] <= end_ms
-        title = f"Window {number} of {name}: {state.replace('_', ' ')}"
+        usual, result = _WINDOWS[state]
+        title = f"Window {number} of {name}: {result}"
         is_failure = state == "closed" and explanation["state"] == "failed"
-        color = "bad" if is_failure else _WINDOW_NAMES[state]
+        color = "bad" if is_failure else usual
         spans = (Span(start_ms, stop_ms, color, title),) if is_used else ()
         rows.append(Row(name, spans, f"/leaders/{window['leader']}"))
     marks = [

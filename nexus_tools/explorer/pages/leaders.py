@@ -10,7 +10,7 @@ from nexus_tools.contracts import LeaderState
 from nexus_tools.contracts.move_bindings.leader import Leader
 from nexus_tools.errors import UnreachableError
 from nexus_tools.explorer.charts import Series, day_chart
-from nexus_tools.explorer.context import Page, PageContext, not_found
+from nexus_tools.explorer.context import Page, PageContext
 from nexus_tools.explorer.formatting import number
 from nexus_tools.index import DayStats, LeaderSort, read_subject_days
 from nexus_tools.index.api import PageParameters
@@ -48,11 +48,11 @@ async def list_leaders(context: PageContext) -> Page:
 
 
 async def show_leader(context: PageContext) -> Page:
-    """Show a leader: its collateral, workers, windows, profit and reliability."""
+    """Show a leader: its collateral, workers, windows, fees and reputation."""
     leader_id = Address.parse_whole(context.path["id"])
     detail = context.index.leader(leader_id)
     if detail is None:
-        raise not_found("leader", str(leader_id))
+        raise context.not_found("leader", str(leader_id))
     days = read_subject_days(context.connection, leader_id, 30, context.now_ms)
     on_chain = await _on_chain(context, leader_id)
     workers = () if on_chain is None else on_chain.workers.entries

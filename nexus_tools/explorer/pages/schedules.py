@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nexus_tools.errors import NexusError, NotFoundError
-from nexus_tools.explorer.context import Page, PageContext, not_found
+from nexus_tools.explorer.context import Page, PageContext
 from nexus_tools.index import find_schedule
 from nexus_tools.registry import Schedules, describe_timing
 from nexus_tools.sui.types.address import Address
@@ -18,7 +18,7 @@ async def show_schedule(context: PageContext) -> Page:
     schedule_id = Address.parse_whole(context.path["id"])
     indexed = find_schedule(context.connection, schedule_id)
     if indexed is None:
-        raise not_found("schedule", str(schedule_id))
+        raise context.not_found("schedule", str(schedule_id))
     executions = context.index.executions(schedule=schedule_id, limit=_NEWEST)
     values: dict[str, Any] = {
         "schedule": indexed,

@@ -11,7 +11,7 @@ from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import UnreachableError
 from nexus_tools.explorer.charts import call_chart
 from nexus_tools.explorer.checklist import checklist
-from nexus_tools.explorer.context import Page, PageContext, not_found, url_with
+from nexus_tools.explorer.context import Page, PageContext, url_with
 from nexus_tools.explorer.definition_changes import describe_changes
 from nexus_tools.explorer.forms.commands import call_texts
 from nexus_tools.explorer.forms.controls import ROOT
@@ -33,7 +33,7 @@ async def show_tool(context: PageContext) -> Page:
     fqn = ToolFqn.parse(context.path["fqn"])
     detail = context.index.tool(str(fqn))
     if detail is None:
-        raise not_found("tool", str(fqn))
+        raise context.not_found("tool", str(fqn), "FQN")
     tool = detail.tool
     days = read_subject_days(context.connection, tool.id, _DAYS, context.now_ms)
     versions = read_versions(context.connection, fqn.unversioned, context.now_ms)

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
 from msgspec import Struct, to_builtins
 
 from nexus_tools.contracts import explain_abort, parse_event
 from nexus_tools.errors import NexusError, RefusedOnChainError
-from nexus_tools.explorer.context import Page, PageContext, not_found
+from nexus_tools.explorer.context import Page, PageContext, PageError
 from nexus_tools.explorer.formatting import clean
 from nexus_tools.explorer.trees import TextBudget, TreeNode, json_tree
 from nexus_tools.sui.bcs import BcsError
@@ -79,11 +80,11 @@ async def show_transaction(context: PageContext) -> Page:
     try:
         digest = Digest.parse(text)
     except NexusError:
-        raise not_found("transaction", clean(text, 80)) from None
+        raise _unknown(context, text) from None
     chain = context.chain
     executed = await chain.shared(digest, lambda: chain.client.transaction(digest))
     if executed is None:
-        raise not_found("transaction", str(digest))
+        raise _unknown(context, text)
     status = executed.effects.status
     values = {
         "digest": digest,
@@ -103,6 +104,18 @@ async def show_transaction(context: PageContext) -> Page:
         except NexusError as error:
             values["trace_problem"] = error.message
     return Page("transaction.html", f"Transaction {str(digest)[:10]}…", values)
+
+
+def _unknown(context: PageContext, digest: str) -> PageError:
+    return PageError(
+        HTTPStatus.NOT_FOUND,
+        f"The node does not have the transaction {clean(digest, 80)}",
+        hint=(
+            "A node receives a new transaction after a few seconds, and may delete old ones: reload"
+            " the page. If the transaction is still missing, check the digest, and check that it is"
+            f" on the network {context.network}."
+        ),
+    )
 
 
 # --- Effects and events

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from nexus_tools.contracts import dag_id
 from nexus_tools.errors import NexusError
-from nexus_tools.explorer.context import Page, PageContext, not_found
+from nexus_tools.explorer.context import Page, PageContext
 from nexus_tools.explorer.drawings import draw, read_published
 from nexus_tools.explorer.formatting import clean
 from nexus_tools.explorer.trees import TextBudget
@@ -38,7 +38,7 @@ async def show_workflow(context: PageContext) -> Page:
     workflow_id = _workflow_id(context)
     indexed = find_workflow(context.connection, workflow_id)
     if indexed is None:
-        raise not_found("workflow", context.path["fqn"])
+        raise context.not_found("workflow", context.path["fqn"], "FQN or ID")
     executions = context.index.executions(workflow=workflow_id, limit=_NEWEST)
     values: dict[str, Any] = {
         "workflow": indexed,
@@ -75,7 +75,7 @@ def _workflow_id(context: PageContext) -> Address:
         return Address.parse_whole(text)
     registry = context.chain.deployment.dag_registry
     if registry is None:
-        raise not_found("workflow", text)
+        raise context.not_found("workflow", text, "FQN")
     return dag_id(registry, ToolFqn.parse(text))
 
 

@@ -9,7 +9,7 @@ from nexus_tools.registry.invocations.answer_validation import OutputInvalidErro
 from nexus_tools.registry.invocations.history import InvocationHistory, Step
 from nexus_tools.sui.types.address import Address
 
-_CHECKS = {
+OUTCOME_MEANINGS = {
     "tool_not_registered": "the tool was no longer active on chain",
     "definition_mismatch": (
         "the on-chain definition is invalid, or differs from the definition that the tool serves"
@@ -23,13 +23,14 @@ _CHECKS = {
     "unauthorized": "the tool rejected the call of this leader",
     "refused": "the leader refused to call the tool",
     "overloaded": "the leader had reached its limit of pending invocations",
+    "expired": "no leader closed the invocation before the last window ended",
 }
+"""Why an invocation has no answer, by the reason of its failure, or `expired`."""
 _SETTLED = "the answer matches the output schema and fits the size that was paid for"
 _SETTLED_AND_DELETED = (
     "the leader checked the answer against the output schema. The answer cannot be checked again,"
     " because the invocation was deleted"
 )
-_EXPIRED = "no leader closed the invocation before the last window ended"
 _OPEN = "the invocation is still open: a leader may close it"
 _OVERDUE = "the last window has ended. Run `nexus-tools tool outcome {} --delete` for a refund"
 
@@ -80,10 +81,10 @@ def _decided(
         is_deleted = history.find(moves.InvocationDeleted) is not None
         return decided | {"check": _SETTLED_AND_DELETED if is_deleted else _SETTLED}
     if failed := history.find(moves.InvocationFailed):
-        check = _CHECKS.get(failed.reason)
+        check = OUTCOME_MEANINGS.get(failed.reason)
         return {"state": "failed", "reason": failed.reason, "detail": failed.detail, "check": check}
     if history.find(moves.InvocationExpired):
-        return {"state": "expired", "check": _EXPIRED}
+        return {"state": "expired", "check": OUTCOME_MEANINGS["expired"]}
     requested = history.requested
     overdue = now_ms >= requested.expires_at_ms
     check = _OVERDUE.format(requested.invocation) if overdue else _OPEN
