@@ -75,7 +75,7 @@ def write_schema(name: str, folder: Path) -> Path:
     "--output",
     metavar="FOLDER",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the schema to NAME.schema.json in this folder. Without NAME, write all schemas.",
+    help="Write the schema to KIND.schema.json in this folder, or write all schemas.",
 )
 @offline_command
 def command(session: Session, name: str | None, output: Path | None) -> None:

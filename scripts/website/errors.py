@@ -34,6 +34,7 @@ REMEDIES = {
 """Instructions for errors without their own hint, by error class."""
 MESSAGES = {
     "closing_impossible": "The Leader cannot close invocations, for the reason in the message.",
+    "dependency_missing": "A module that the tool imports is missing; the message names it.",
     "disk_full": "The disk is full; the message names the file.",
     "domain_not_proved": "The domain does not list the owner, for the reason in the message.",
     "domain_unreachable": "The domain does not respond, for the reason in the message.",

@@ -45,7 +45,7 @@ def raised_by_kind() -> dict[str, frozenset[RaisedError]]:
     found: dict[str, set[RaisedError]] = {name: set() for name in KINDS}
     texts = (path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
     modules = [_Module(ast.parse(text)) for text in texts if _CONCERNED.search(text)]
-    defined = Counter(name for module in modules for name in module.functions)
+    defined = Counter(name for module in modules for name in module.callable_names())
     calls: dict[str, list[_Call]] = {}
     for call in (call for module in modules for call in module.calls):
         if defined[_name(call.node.func)] == 1:
@@ -74,6 +74,11 @@ class _Module:
         self._constants |= _assigned(tree.body, self._constants)
         self.calls = list(self._calls_in(tree, None, self._constants))
         self._kinds = _kinds_of_constructors(tree)
+        self._classes = _classes_of_constructors(tree)
+
+    def callable_names(self) -> list[str]:
+        """Return the names of the functions, and of the classes with a constructor."""
+        return [*self.functions, *self._classes.values()]
 
     def raised(self, elsewhere: Mapping[str, list[_Call]]) -> Iterator[tuple[str, RaisedError]]:
         """Yield each error, once for each caller if the function receives its texts as arguments.
@@ -99,8 +104,9 @@ class _Module:
         function = call.function
         callers = []
         if function is not None and names & {*_parameters(function)} - call.scope.keys():
-            callers = [call for call in self.calls if _name(call.node.func) == function.name]
-            callers = callers or elsewhere.get(function.name, [])
+            name = self._classes.get(function, function.name)
+            callers = [call for call in self.calls if _name(call.node.func) == name]
+            callers = callers or elsewhere.get(name, [])
         yield from (_bound(function, caller) | call.scope for caller in callers if function)
         if not callers:
             yield call.scope
@@ -181,6 +187,17 @@ def _kinds_of_constructors(tree: ast.Module) -> dict[ast.AST, str]:
         for definition in classes
         for call in ast.walk(definition)
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__"
+    }
+
+
+def _classes_of_constructors(tree: ast.Module) -> dict[ast.AST, str]:
+    """Return the name of the class for each function `__init__`, which calls of the class run."""
+    return {
+        member: definition.name
+        for definition in ast.walk(tree)
+        if isinstance(definition, ast.ClassDef)
+        for member in definition.body
+        if isinstance(member, ast.FunctionDef) and member.name == "__init__"
     }
 
 

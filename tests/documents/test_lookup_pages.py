@@ -27,6 +27,15 @@ def test_troubleshooting_entry_has_an_existing_code_a_cause_and_a_solution(entry
     assert len(re.findall(r"^\* (?:Cause|Solution): ", entry, re.MULTILINE)) == 2
 
 
+def test_meaning_of_an_error_is_not_its_code():
+    """The texts of an error class come from the calls of the class, not of other constructors."""
+    found = {error for raised in errors.all_by_kind().values() for error in raised}
+    assert {error.code for error in found if error.message == error.code} == set()
+    [built] = [error.message for error in found if error.message.startswith("the build failed")]
+    assert built == "the build failed: {reason}"
+    assert {"dependency_missing", "not_built"} <= _codes(found)
+
+
 def _codes(raised):
     return {error.code for error in raised}
 

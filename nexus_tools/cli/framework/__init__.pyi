@@ -27,8 +27,8 @@ from .input.selection import registry_filter_options as registry_filter_options
 from .input.shared_options import shared_options_last as shared_options_last
 from .lazy import LazyGroup as LazyGroup
 from .lazy import usage_message as usage_message
-from .leader_names import LEADERS_OPTION as LEADERS_OPTION
 from .leader_names import find_leaders as find_leaders
+from .leader_names import leaders_option as leaders_option
 from .output.documents import read_bytes as read_bytes
 from .output.documents import read_json as read_json
 from .output.documents import read_option as read_option

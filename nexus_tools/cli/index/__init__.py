@@ -12,7 +12,7 @@ COMMANDS = {
     "status": "Show the index and compare it with the chain.",
     "serve": "Serve the index as a read-only HTTP API.",
     "snapshot": "Create a snapshot, from which others can start their index.",
-    "fetch": "Replace the index by a published snapshot.",
+    "fetch": "Replace the index with a published snapshot.",
     "rebuild": "Read all events again and replace the index.",
 }
 

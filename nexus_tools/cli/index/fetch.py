@@ -32,7 +32,7 @@ _GIGABYTE = 1_000_000_000
 )
 @query_command
 async def command(session: Session, url: str, *, max_size: float, allow_unverified: bool) -> None:
-    """Replace the local index by a published snapshot, which is faster than reading all events.
+    """Replace the local index with a published snapshot, which is faster than reading all events.
 
     URL is the folder that contains `snapshot.json`, such as the URL of `nexus-tools index serve`.
     The command compares the first rows, the last 1,000 rows, and 100 random rows with the node. It

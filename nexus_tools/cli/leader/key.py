@@ -21,7 +21,6 @@ def _leader(text: str) -> str:
 
 command = signing_key_group(
     "Manage the keys with which a leader signs its tool calls.",
-    "tools",
     "LEADER",
     _leader,
     "nexus-tools leader key add FILE",

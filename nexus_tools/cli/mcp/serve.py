@@ -7,9 +7,9 @@ import click
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
-    LEADERS_OPTION,
     Session,
     ToolSelection,
+    leaders_option,
     network_command,
     network_policy_options,
     registry_filter_options,
@@ -71,7 +71,7 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
     help="Serve each published workflow as a tool. A call is a paid execution. Combine with"
     " --on-chain to also serve tools.",
 )
-@LEADERS_OPTION
+@leaders_option("Leader of paid calls")
 @click.option("--budget", type=AMOUNT, help="Maximum amount that this process spends, in SUI.")
 @click.option(
     "--max-outcome-bytes",

@@ -7,11 +7,11 @@ import click
 
 from nexus_tools.cli.framework import (
     AMOUNT,
-    LEADERS_OPTION,
     Session,
     confirm_and_execute,
     confirmation_prompt,
     find_leaders,
+    leaders_option,
     report,
     transaction_command,
 )
@@ -61,7 +61,7 @@ async def refill(session: Session, schedule: str, amount: int) -> None:
 
 @click.command("reset-cursor")
 @SCHEDULE
-@LEADERS_OPTION
+@leaders_option("Leader that replaces the present ones")
 @transaction_command
 async def reset_cursor(session: Session, schedule: str, leader_names: tuple[str, ...]) -> None:
     """Reset the event cursor of a SCHEDULE, so that events from now on start executions.

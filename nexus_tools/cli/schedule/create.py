@@ -7,10 +7,10 @@ import click
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
-    LEADERS_OPTION,
     Session,
     confirm_and_execute,
     find_leaders,
+    leaders_option,
     report,
     transaction_command,
 )
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     "--max-failures", type=click.IntRange(min=0), help="Pause after this many consecutive failures."
 )
 @click.option("--max-executions", type=click.IntRange(min=1), help="Maximum number of executions.")
-@LEADERS_OPTION
+@leaders_option("Leader of the executions")
 @transaction_command
 async def command(
     session: Session,

@@ -39,7 +39,6 @@ def make_key(file: Path) -> "SigningKey":
 
 def signing_key_group(
     summary: str,
-    known_to: str,
     signer: str,
     parse: Callable[[str], str],
     add: str,
@@ -48,16 +47,17 @@ def signing_key_group(
 ) -> click.Group:
     """Return the commands for key files of tools, or of leaders.
 
-    `known_to` names the parties that need the public key. `signer` is the metavar of the key's
-    owner, and `parse` returns the owner's full name. `add` is the command that publishes the key,
-    and `first` is the step before it.
+    `signer` is the metavar of the key's owner, and `parse` returns the owner's full name. `add` is
+    the command that publishes the key, and `first` is the step before it.
     """
+    next_step = f"{first}`{add}` publishes the public key on chain"
+    created = f"Create a signing key in FILE, and print its public key.\n\nNext, {next_step}."
 
     @click.group(help=summary)
     def group() -> None:
         pass
 
-    @group.command("new", help=f"Create a key in FILE and print its public key for {known_to}.")
+    @group.command("new", help=created)
     @click.argument("file", type=_NEW)
     @offline_command
     def new(session: Session, file: Path) -> None:
@@ -65,7 +65,7 @@ def signing_key_group(
         session.output.done(f"created a key in {file}")
         record = _record(key, file)
         session.output.created(record, record["public_key"])
-        session.output.note(f"next: {first}`{add}` publishes the public key on chain")
+        session.output.note(f"next: {next_step}")
 
     @group.command("show", help="Show the public key of the key in FILE.")
     @click.argument("file", type=FILE)

@@ -9,12 +9,12 @@ import click
 
 from nexus_tools.cli.framework import (
     AMOUNT,
-    LEADERS_OPTION,
     Output,
     Session,
     complete_fqns,
     confirm_and_execute,
     find_leaders,
+    leaders_option,
     report,
     terminable,
     transaction_command,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
 @INPUTS
-@LEADERS_OPTION
+@leaders_option("Leader that may close the invocation")
 @click.option(
     "--max-outcome-bytes",
     type=click.IntRange(min=0),

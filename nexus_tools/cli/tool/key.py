@@ -22,7 +22,6 @@ def _parsed(text: str) -> str:
 
 command = signing_key_group(
     "Manage the keys with which a tool signs its responses.",
-    "leaders",
     "FQN",
     _parsed,
     "nexus-tools tool key add FQN FILE",

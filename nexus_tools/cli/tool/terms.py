@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, LEADERS_OPTION, Session, find_leaders
+from nexus_tools.cli.framework import AMOUNT, Session, find_leaders, leaders_option
 from nexus_tools.cli.shared.signing_key import make_key, read_public_key
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _OPTIONS = (
         help="Collateral of each tool, in SUI. Must be at least twice the price. Default: the"
         " registry's minimum.",
     ),
-    LEADERS_OPTION,
+    leaders_option("Leader that the tool accepts"),
     click.option(
         "--key",
         "keys",

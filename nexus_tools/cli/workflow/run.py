@@ -7,11 +7,11 @@ import click
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
-    LEADERS_OPTION,
     Session,
     complete_fqns,
     confirm_and_execute,
     find_leaders,
+    leaders_option,
     report,
     terminable,
     transaction_command,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.option(
     "--funds", type=AMOUNT, help="Funds for the execution, in SUI. Default: the estimated cost."
 )
-@LEADERS_OPTION
+@leaders_option("Leader of the execution")
 @click.option(
     "--max-price",
     "max_prices",

@@ -271,7 +271,8 @@ def _check_tool(
             "outcome_limit_too_small",
             f"the outcome limit is too small for {tool.fqn}: expected at least"
             f" {tool.min_outcome_bytes} bytes, got {max_outcome_bytes}",
-            hint="Raise the outcome limit. The unused part is refunded.",
+            hint=f"Pass --max-outcome-bytes {tool.min_outcome_bytes}, or in Python"
+            f" max_outcome_bytes={tool.min_outcome_bytes}. Unused bytes are refunded.",
         )
     if not any(map(tool.accepts, leaders)):
         raise WrongStateError(

@@ -148,7 +148,8 @@ class Invocations(PackageClient):
             raise ValidationError(
                 "outcome_limit_too_small",
                 f"the outcome limit of {max_outcome_bytes} bytes is too small for any answer",
-                hint=f"The smallest possible answer takes {MIN_OUTCOME_BYTES} bytes.",
+                hint=f"The smallest possible answer takes {MIN_OUTCOME_BYTES} bytes: pass"
+                f" --max-outcome-bytes {MIN_OUTCOME_BYTES} or more.",
             )
         cost_mist = await self._quote(settings, tool, ports, max_outcome_bytes)
         if max_cost_mist is not None and cost_mist > max_cost_mist:
