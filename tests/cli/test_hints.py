@@ -51,8 +51,14 @@ def _is_command(node: ast.AST) -> bool:
 
 def _named_commands() -> Iterator[tuple[str, str]]:
     """Where a command is named, and how: in backticks, or as the whole text."""
+    # Parsing takes most of the time, so skip files without the first word of a command.
+    first_words = "|".join(map(re.escape, app.list_commands(_ROOT)))
+    first_word = re.compile(rf"nexus-tools|`[\s\"'f]*(?:{first_words})\b")
     for path in sorted(_CODE.rglob("*.py")):
-        for line, text in _texts(ast.parse(path.read_text())):
+        source = path.read_text()
+        if first_word.search(source) is None:
+            continue
+        for line, text in _texts(ast.parse(source)):
             named = [span for span in _BACKTICKS.findall(" ".join(text.split())) if _names(span)]
             if text.partition(" ")[0] == "nexus-tools" and _names(text.partition(" ")[2]):
                 named.append(text)
