@@ -18,6 +18,7 @@ from msgspec import Struct
 from nexus_tools.errors import NexusError, UnreachableError, ValidationError
 from nexus_tools.index.index_file import IndexIdentity
 from nexus_tools.index.queries.tools import IndexedToolFilter, ToolSort
+from nexus_tools.sui.support.tls import shared_tls
 from nexus_tools.sui.types.address import Address
 
 T = TypeVar("T")
@@ -67,7 +68,7 @@ class RemoteIndex:
     def __init__(self, url: str, identity: IndexIdentity) -> None:
         self.url = url.rstrip("/")
         self._identity = identity
-        self._http = httpx.AsyncClient(timeout=_TIMEOUT_S, headers=_HEADERS)
+        self._http = httpx.AsyncClient(verify=shared_tls(), timeout=_TIMEOUT_S, headers=_HEADERS)
 
     async def __aenter__(self) -> Self:
         await self._http.__aenter__()

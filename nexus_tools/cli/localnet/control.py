@@ -9,6 +9,7 @@ from nexus_tools.cli.localnet.which import LOCALNET_OPTION, find_localnet
 from nexus_tools.errors import UnreachableError, UsageError, WrongStateError
 from nexus_tools.settings.running_localnet import RunningLocalnet
 from nexus_tools.sui.support import units
+from nexus_tools.sui.support.tls import shared_tls
 
 _ADVANCE_CLOCK = "/sui.forking.v1alpha.ForkingService/AdvanceClock"
 _SEPARATOR = "-"
@@ -108,7 +109,7 @@ async def _post(
 
     url = running.url + path
     try:
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(verify=shared_tls()) as http:
             response = await http.post(url, json=document)
     except httpx.HTTPError as error:
         raise UnreachableError("localnet_unreachable", f"{url} does not respond: {error}") from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.sui.support.tls import shared_tls
 from nexus_tools.tool import ToolDefinition, protocol
 from nexus_tools.tool_server import CheckFailedError, ToolProbe
 
@@ -27,7 +28,7 @@ async def healths(tools: "Sequence[Tool]") -> list[str]:
     tool's certificate, the function reports a problem, even if Leaders trust the certificate.
     """
     slots = asyncio.Semaphore(_AT_ONCE)
-    async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
+    async with httpx.AsyncClient(verify=shared_tls(), timeout=_TIMEOUT_S) as http:
 
         async def ask(tool: "Tool") -> str:
             if tool.definition.function is not None:

@@ -21,6 +21,7 @@ from nexus_tools.index.snapshots.manifest import (
     parse_manifest,
     snapshot_invalid,
 )
+from nexus_tools.sui.support.tls import shared_tls
 
 Report = Callable[[int, int], None]
 """A function that receives the numbers of downloaded and of all bytes."""
@@ -136,7 +137,9 @@ async def _response(url: str, headers: dict[str, str]) -> AsyncIterator[httpx.Re
     """Send a GET request. Raises `snapshot_unreachable`, also for errors within the context."""
     try:
         async with (
-            httpx.AsyncClient(timeout=_TIMEOUT_S, follow_redirects=True) as http,
+            httpx.AsyncClient(
+                verify=shared_tls(), timeout=_TIMEOUT_S, follow_redirects=True
+            ) as http,
             http.stream("GET", url, headers=_HEADERS | headers) as response,
         ):
             yield response

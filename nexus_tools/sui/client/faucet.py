@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from nexus_tools.sui.errors import NotFoundError, UnreachableError, WrongStateError
 from nexus_tools.sui.network import Network
+from nexus_tools.sui.support.tls import shared_tls
 from nexus_tools.sui.support.units import format_sui_argument, sui
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
@@ -84,7 +85,7 @@ async def request_sui(
         fixed["amount_mist"] = amount_mist
     url, request = f"{network.faucet_url.rstrip('/')}/v2/gas", {"FixedAmountRequest": fixed}
     try:
-        async with httpx.AsyncClient(timeout=timeout_s) as http:
+        async with httpx.AsyncClient(verify=shared_tls(), timeout=timeout_s) as http:
             response = await http.post(url, json=request)
     except httpx.TimeoutException as error:
         late = _failed(network, f"no response within {timeout_s:g} s")

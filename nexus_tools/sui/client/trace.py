@@ -13,6 +13,7 @@ from nexus_tools.sui.errors import (
     WrongStateError,
 )
 from nexus_tools.sui.network import Network
+from nexus_tools.sui.support.tls import shared_tls
 
 _ERRORS: dict[int, type[NexusError]] = {
     HTTPStatus.BAD_REQUEST: ValidationError,
@@ -53,7 +54,7 @@ async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
     import httpx  # noqa: PLC0415 - not needed to start the command line
 
     try:
-        async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
+        async with httpx.AsyncClient(verify=shared_tls(), timeout=_TIMEOUT_S) as http:
             response = await http.post(url, json=document)
     except httpx.HTTPError as error:
         raise UnreachableError("localnet_unreachable", f"{url} does not respond: {error}") from None
