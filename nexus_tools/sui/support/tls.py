@@ -1,6 +1,5 @@
 """Certificates of public authorities, which the HTTP clients of a process share."""
 
-import os
 import ssl
 from functools import cache
 
@@ -10,11 +9,12 @@ def shared_tls() -> ssl.SSLContext:
 
     httpx reads all certificates again for each client, which takes 50 ms.
     """
-    return _httpx_default(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    # These paths depend on SSL_CERT_FILE and SSL_CERT_DIR, as httpx does.
+    return _httpx_default(ssl.get_default_verify_paths())
 
 
 @cache
-def _httpx_default(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+def _httpx_default(_paths: ssl.DefaultVerifyPaths) -> ssl.SSLContext:
     import httpx  # noqa: PLC0415 - not needed to start the command line
 
     return httpx.create_ssl_context()
