@@ -169,6 +169,7 @@ async def test_page_without_package_says_what_to_do(without_index):
     without_index.explorer.suspend(NOT_PUBLISHED)
     for path in ("/", "/tools", f"/tools/{ADD}"):
         text = await without_index.text(path, 503)
+        assert "The package is missing" in text
         assert "nexus-tools package publish" in text
     problem = await without_index.http.get("/api/tools")
     assert (problem.status_code, problem.json()["code"]) == (503, "package_not_published")

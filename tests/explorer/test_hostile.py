@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from nexus_tools.explorer import ChainReader, Explorer
-from nexus_tools.explorer.formatting import clean
+from nexus_tools.explorer.formatting import clean, marked
 from nexus_tools.index import IndexIdentity
 from nexus_tools.index.api import IndexSource
 from nexus_tools.registry import LeaderRegistry, Registration
@@ -226,6 +226,11 @@ async def synthetic_pages(folder, **fields):
         source.close()
 
     return pages, close
+
+
+def test_backticks_mark_code():
+    assert marked("Run `a <b>`, then `c`.") == "Run <code>a &lt;b&gt;</code>, then <code>c</code>."
+    assert marked("`a` and ` <b>") == "`a` and ` &lt;b&gt;"
 
 
 def test_marks_on_a_character_are_limited():

@@ -7,7 +7,9 @@ import pytest
 
 from nexus_tools.explorer import app, rendering
 from nexus_tools.explorer.checklist import checklist
+from nexus_tools.explorer.formatting import short_id
 from nexus_tools.explorer.forms.interface import ToolInterface
+from nexus_tools.explorer.pages import accounts
 from nexus_tools.sui.support import units
 from tests.explorer.conftest import visible_text
 from tests.index.conftest import ADD, PRICED
@@ -197,6 +199,7 @@ async def test_tool_page_explains_invalid_inputs(pages):
 async def test_leader_page_shows_collateral_workers_and_windows(stage, pages):
     text = await pages.text(f"/leaders/{stage.leader}")
     assert text.startswith("Leaders first")
+    assert text.count(short_id(stage.leader)) == 1
     assert "Windows missed in 30 days 1" in text
     assert "Workers" in text
     assert "Overloaded 1 The leader had reached its limit of pending invocations." in text
@@ -217,6 +220,15 @@ async def test_account_page_shows_its_tools_and_requests(stage, pages):
     user = await pages.text(f"/accounts/{stage.clients['user'].address}")
     assert "Invocations that this account requested" in user
     assert "balance" in user
+
+
+async def test_account_page_links_lists_that_continue(stage, pages, monkeypatch):
+    user = stage.clients["user"].address
+    path = f"/accounts/{user}"
+    link = f'<a href="/executions?owner={user}">All executions of this account</a>'
+    assert link not in (await pages.get(path)).text
+    monkeypatch.setattr(accounts, "_SHOWN", 1)
+    assert link in (await pages.get(path)).text
 
 
 async def test_account_without_objects_has_a_page(pages):

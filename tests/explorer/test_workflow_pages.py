@@ -1,5 +1,6 @@
 """The pages of workflows, executions and schedules."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -8,6 +9,7 @@ from nexus_tools.registry import Executions, Workflows
 from tests.index.conftest import SUM, WINDOW_MS
 from tests.registry.sums import TWICE, sums
 
+STRANGER = f"0x{'ab' * 32}"
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[31m\u202egpj\u200b"
 
 
@@ -72,11 +74,31 @@ async def test_list_links_its_items(pages, path):
     assert f'href="{path}/' in page.text
 
 
+@pytest.mark.parametrize("path", ["/workflows?", "/executions?", "/schedules?", "/invocations?"])
+async def test_list_links_the_account_that_filters_it(pages, path):
+    name = "requester" if path.startswith("/invocations") else "owner"
+    page = await pages.get(f"{path}{name}={STRANGER}")
+    assert f'href="/accounts/{STRANGER}"' in page.text
+
+
+@pytest.mark.parametrize("path", ["/executions", "/schedules"])
+async def test_list_names_the_workflow_that_filters_it(pages, workflow, path):
+    text = await pages.text(f"{path}?workflow={workflow.id}")
+    assert f"Clear workflow {SUM}" in text
+
+
+async def test_execution_without_a_run_has_not_started(pages):
+    text = await pages.text("/executions")
+    assert "0.1 SUI not yet not yet" in text
+    assert "never" not in text
+
+
 async def test_workflow_page_has_drawing_versions_cost_and_commands(pages):
     page = (await pages.get(f"/workflows/{SUM}")).text
     assert '<svg xmlns="http://www.w3.org/2000/svg" class="workflow"' in page
     assert "<style" not in page
     assert '<a href="#vertex-0">' in page
+    assert re.search('href="/schedules[?]workflow=0x[0-9a-f]{64}"', page)
     assert 'id="vertex-0"' in page
     text = await pages.text(f"/workflows/{SUM}")
     assert "Adds three numbers." in text
@@ -84,6 +106,7 @@ async def test_workflow_page_has_drawing_versions_cost_and_commands(pages):
     assert "Each vertex once" in text
     assert f"nexus-tools workflow run {SUM} --input" in text
     assert "Cancelled" in text
+    assert "Entry groups" not in text  # the inputs have no names of groups
 
 
 async def test_workflow_is_found_by_id(pages, workflow):

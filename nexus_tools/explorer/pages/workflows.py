@@ -16,7 +16,7 @@ from nexus_tools.index import find_workflow, read_workflow_versions
 from nexus_tools.registry import ExecutionCost, Executions, PublishedWorkflow
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
-from nexus_tools.workflow import Document, needed_names
+from nexus_tools.workflow import DEFAULT_GROUP, Document, needed_names
 
 _NEWEST = 10
 _MAX_PORTS = 30
@@ -60,7 +60,7 @@ async def show_workflow(context: PageContext) -> Page:
         "drawing": drawing,
         "vertices": vertices,
         "hidden": len(document.vertices) - len(vertices),
-        "groups": document.groups(),
+        "groups": [group for group in document.groups() if group.name != DEFAULT_GROUP],
         "cost": cost,
         "command": _command(indexed.fqn, document),
         "program": _program(indexed.fqn, document),
