@@ -91,6 +91,48 @@ async def test_phone_shows_the_whole_navigation_and_the_network(new_page, explor
         await expect(element).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize("route", ["/executions/{id}", "/leaders/{id}", "/transactions/{digest}"])
+async def test_links_of_tables_and_facts_have_room_for_a_finger(new_page, explorer, paths, route):
+    page = await new_page(viewport=PHONE, has_touch=True)
+    await page.goto(explorer.url + paths[route][0])
+    heights = await page.eval_on_selector_all(
+        "main :is(td, dd, .runs, h3) a",
+        "links => links.map(link => link.getBoundingClientRect().height).filter(Boolean)",
+    )
+    assert min(heights) >= 24
+
+
+async def test_time_line_has_readable_text_on_a_phone(new_page, explorer, paths):
+    page = await new_page(viewport=PHONE)
+    await page.goto(explorer.url + paths["/invocations/{id}"][0])
+    sizes = await page.eval_on_selector_all(
+        ".timeline text",
+        "all => all.map(text => parseFloat(getComputedStyle(text).fontSize)"
+        " * text.getScreenCTM().a)",
+    )
+    assert min(sizes) >= 11
+
+
+async def test_figures_of_a_row_are_aligned(page, explorer, paths):
+    await page.goto(explorer.url + paths["/leaders/{id}"][0])
+    tops = await page.eval_on_selector_all(
+        ".figures dd", "all => all.map(value => value.getBoundingClientRect().top)"
+    )
+    assert len(tops) > 1
+    assert len(set(tops)) == 1
+
+
+async def test_vertices_without_a_run_have_opaque_text(page, explorer, found):
+    executions = [path for path in found if path.startswith("/executions/")]
+    opacities = []
+    for path in executions:
+        await page.goto(explorer.url + path)
+        opacities += await page.eval_on_selector_all(
+            ".workflow .idle", "all => all.map(vertex => getComputedStyle(vertex).opacity)"
+        )
+    assert set(opacities) == {"1"}
+
+
 async def test_keyboard_reaches_search_and_opens_a_tool(page, explorer):
     await page.goto(explorer.url)
     await page.keyboard.press("Tab")
