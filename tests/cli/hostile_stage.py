@@ -5,14 +5,24 @@ import json
 from contextlib import AsyncExitStack
 from itertools import pairwise
 from types import SimpleNamespace
+from unittest.mock import patch
 
 from msgspec.structs import replace
 
 from nexus_tools.contracts import Deployment
-from nexus_tools.registry import Executions, LeaderRegistry, Registration, Workflows
+from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
+from nexus_tools.registry import (
+    Executions,
+    LeaderRegistry,
+    Registration,
+    Schedules,
+    Workflows,
+    add_advance,
+)
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.network import Network
-from nexus_tools.tool import ASK, Answer
+from nexus_tools.sui.transaction_builder import TransactionBuilder
+from nexus_tools.tool import ASK, Answer, Failure, FailureReason
 from nexus_tools.workflow import (
     DIALECT,
     Default,
@@ -26,7 +36,14 @@ from nexus_tools.workflow import (
     Vertex,
 )
 from tests.conftest import PEOPLE, Chain
-from tests.hostile_market import SUI, HostileMarket, RawRegistration, outputs_of
+from tests.hostile_market import (
+    MAX_DETAIL,
+    SUI,
+    HostileMarket,
+    RawRegistration,
+    cut,
+    outputs_of,
+)
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.index.conftest import History
 from tests.registry.sums import ADD
@@ -35,6 +52,8 @@ from tests.retry_policies import QUICK
 ALL_TEXTS = " ".join(text[:200] for text in HOSTILE_TEXTS.values())
 GROUP = "\x1b]0;<script>alert(1)</script>\x07\r\n"
 """The chain accepts only ASCII names of entry groups."""
+EVENT = f"{GROUP}\n\x1b[2J::x::Y"
+"""The chain accepts any ASCII text as the type of an event that starts executions."""
 NAMED = "xyz.example.named@1"
 LARGE = "xyz.example.large@1"
 LARGE_TEXT = "\u202e<b>\x1b[2J" + "A" * 100_000
@@ -79,6 +98,7 @@ class HostileStage:
         self.market = HostileMarket()
         self.invalid_fqns = []
         self.large_invocation = self.question = self.execution = None
+        self.ended_execution = self.schedule = None
 
     def objects(self, kind):
         """Yield each hostile text with the ID of an object of this kind."""
@@ -112,7 +132,8 @@ class HostileStage:
             administration = LeaderRegistry(await open_client(admin), self.deployment)
             await self._add_large_outcome(history, administration)
             await self._add_question(history)
-            await self._add_execution(history)
+            await self._add_executions(history)
+            await self._add_schedule(history)
 
     async def _add_invalid_schemas(self, history):
         for number, schema in enumerate(INVALID_SCHEMAS):
@@ -144,10 +165,35 @@ class HostileStage:
         )
         self.question = str(invocation)
 
-    async def _add_execution(self, history):
+    async def _add_executions(self, history):
         owned = Workflows(history.clients["owner"], self.deployment)
         await owned.publish(named_document(), NAMED, ALL_TEXTS[:1_000])
         executions = Executions(history.clients["user"], self.deployment)
         workflow = await owned.get(NAMED)
+        self.execution, _ = await self._start_failing(history, executions, workflow)
+        ended, invocation = await self._start_failing(history, executions, workflow)
+        builder = TransactionBuilder()
+        add_advance(builder, self.deployment, ended, workflow.id, invocation)
+        await executions.send(builder)
+        self.ended_execution = ended
+
+    async def _start_failing(self, history, executions, workflow):
+        """Start an execution whose first invocation fails, and do not advance it."""
         started = await executions.start(workflow, {ALL_TEXTS: 1}, leaders=[history.leader])
-        self.execution = str(started.execution)
+        [run] = (await executions.state(started.execution)).runs.values()
+        failure = Failure(FailureReason.UNREACHABLE, cut(ALL_TEXTS, MAX_DETAIL))
+        await history.closings.close(history.leader, {run.invocation.id: failure})
+        return started.execution, run.invocation.id
+
+    async def _add_schedule(self, history):
+        workflow = await Workflows(history.clients["owner"], self.deployment).get(NAMED)
+        # Our client accepts only types of events. An attacker's client need not.
+        with patch("nexus_tools.registry.schedules.creation.parse_struct_tag"):
+            created = await Schedules(history.clients["user"], self.deployment).create(
+                workflow,
+                {ALL_TEXTS: 1},
+                Timing(Plan.OnEvent(EVENT, 60_000, 1), None),
+                funds_mist=5 * SUI,
+                leaders=[history.leader],
+            )
+        self.schedule = str(created.schedule)

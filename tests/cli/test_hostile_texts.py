@@ -7,15 +7,20 @@ price, or to make the user paste a command. JSON keeps every text exactly.
 import json
 import re
 import sys
+from contextlib import aclosing
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from mcp import Client, StdioServerParameters
 
+from nexus_tools.index.schema import DESCRIPTIONS
+from nexus_tools.sui.client import Cursor, follow_events
 from nexus_tools.workflow import read_document
 from tests.cli.conftest import Typist
 from tests.cli.hostile_stage import (
     ALL_TEXTS,
+    EVENT,
     GROUP,
     LARGE,
     LARGE_TEXT,
@@ -154,6 +159,65 @@ def test_workflow_show_displays_executions_without_effects(stage, show):
     assert "┃ <script>" in text
 
 
+def test_schedule_show_displays_event_without_effects(show, stage):
+    text, document = show("schedule", "show", stage.schedule)
+    assert document["when"].startswith(f"on {EVENT}, ")
+    assert "<script>" in text
+
+
+# --- Events
+
+
+@pytest.fixture
+def replay(monkeypatch):
+    """Make commands that watch events show all past events, and then receive Ctrl-C."""
+
+    async def follow_past_events(client, events, after=None, **options):
+        newest = Cursor.after_checkpoint(await client.latest_checkpoint()).position
+        async with aclosing(
+            follow_events(client, events, after or Cursor.beginning(), **options)
+        ) as items:
+            async for item in items:
+                yield item
+                if item.cursor.position >= newest:
+                    raise KeyboardInterrupt
+
+    monkeypatch.setattr("nexus_tools.sui.client.follow_events", follow_past_events)
+
+
+@pytest.mark.usefixtures("replay")
+def test_tool_watch_prints_one_line_for_each_event_without_effects(stage):
+    shown = stage.home.run("tool", "watch")
+    documents = stage.home.run("tool", "watch", "--json")
+    for result in (shown, documents):
+        assert result.code == 130, result.stderr
+        assert harmful_characters(result.stdout + result.stderr) == set()
+    events = [json.loads(line) for line in documents.stdout.splitlines()]
+    assert len(shown.stdout.splitlines()) == len(events)
+    descriptions = {event["description"] for event in events if event["event"] == "ToolRegistered"}
+    assert descriptions >= {*HOSTILE_TEXTS.values()}
+
+
+@pytest.mark.usefixtures("replay")
+def test_workflow_watch_prints_events_without_effects(stage):
+    shown = stage.home.run("workflow", "watch", stage.execution)
+    documents = stage.home.run("workflow", "watch", stage.execution, "--json")
+    for result in (shown, documents):
+        assert result.code == 130, result.stderr
+        assert harmful_characters(result.stdout + result.stderr) == set()
+    [requested, failed] = shown.stdout.splitlines()
+    assert "▸ <script>" in requested
+    assert "unreachable: <script>" in failed
+
+
+def test_workflow_watch_shows_end_without_effects(stage):
+    for more in ((), ("--json",)):
+        result = stage.home.run("workflow", "watch", stage.ended_execution, *more)
+        assert result.code == 1
+        assert harmful_characters(result.stdout + result.stderr) == set()
+        assert "<script>" in result.stdout + result.stderr
+
+
 # --- Tables
 
 
@@ -164,6 +228,7 @@ def test_workflow_show_displays_executions_without_effects(stage, show):
         ("leader", "list", "--all"),
         ("workflow", "list", "--all"),
         ("workflow", "executions"),
+        ("schedule", "list"),
         ("invocation", "list", "--all", "--closed"),
         ("question", "list", "--others"),
     ],
@@ -188,6 +253,21 @@ def test_lists_are_exact_in_json(show):
     }
     [question] = show("question", "list")[1]
     assert question["question"] == ALL_TEXTS
+
+
+# --- Files
+
+
+def test_metadata_of_index_contains_only_our_texts(stage, tmp_path):
+    built = stage.home.json("index", "run", "--once", XDG_DATA_HOME=str(tmp_path))
+    path = Path(built["path"])
+    metadata = json.loads(path.with_name(f"{path.stem}.metadata.json").read_text())
+    [database] = metadata["databases"].values()
+    package = stage.deployment.original_id
+    assert database == {
+        "description": f"Tools, invocations and workflows of the package {package}.",
+        "tables": {table: {"description": text} for table, text in DESCRIPTIONS.items()},
+    }
 
 
 # --- Prompts and errors

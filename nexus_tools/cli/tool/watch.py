@@ -79,11 +79,13 @@ def _document(
     if event is None:
         return None
     told = event_document(record, event)
-    if "fqn" in told:
+    if "tool" in told:
         known[told["tool"]] = told["fqn"]
-    else:
-        told["fqn"] = known.get(told.get("object", ""))
-    return told if told["fqn"] else None
+    elif (fqn := known.get(told.get("object", ""))) is not None:
+        told["fqn"] = fqn
+    else:  # an event of a leader, a workflow or the registry
+        return None
+    return told
 
 
 def _line(told: Mapping[str, Any]) -> str:
