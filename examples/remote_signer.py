@@ -5,10 +5,11 @@ transaction itself and refuses everything that it does not understand. See `poli
 `docs/guides/signers.md`.
 """
 
+import asyncio
 import hmac
 import json
 import os
-import socket
+import signal
 import ssl
 import sys
 import tomllib
@@ -21,14 +22,18 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from nexus_tools.errors import NexusError
-from nexus_tools.http.embedded_server import parse_host_and_port
+from nexus_tools.http.embedded_server import (
+    listening_socket,
+    parse_host_and_port,
+    serve_embedded,
+    url_of,
+)
 from nexus_tools.settings.settings import Settings
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.support.private_file import is_exposed, locked, write_private
@@ -380,20 +385,25 @@ def _call(text: str) -> str:
     return "::".join((address, *path))
 
 
+async def serve(server: RemoteSignerServer, options: dict[str, Any]) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    listener = listening_socket(options.pop("host"), options.pop("port"))
+    url = url_of(listener, "https" if "ssl_certfile" in options else "http")
+    async with serve_embedded(server.app(), listener, log_level="warning", **options):
+        sys.stderr.write(f"signing for {server.key.address} at {url}\n")
+        sys.stderr.flush()
+        await stopped.wait()
+
+
 def main() -> None:
-    """Serve until Ctrl-C."""
+    """Serve the policy file in the arguments."""
     try:
-        server, options = load(Path(sys.argv[1]))
-        family = socket.AF_INET6 if ":" in options["host"] else socket.AF_INET
-        listener = socket.create_server((options["host"], options["port"]), family=family)
+        asyncio.run(serve(*load(Path(sys.argv[1]))))
     except (InvalidPolicyError, RefusedError, NexusError, OSError, ValueError) as error:
         sys.exit(f"error: {error}")
-    scheme = "https" if "ssl_certfile" in options else "http"
-    host, port = options.pop("host"), listener.getsockname()[1]
-    sys.stderr.write(f"signing for {server.key.address} at {scheme}://{host}:{port}\n")
-    sys.stderr.flush()
-    config = uvicorn.Config(server.app(), log_level="warning", **options | {"port": port})
-    uvicorn.Server(config).run(sockets=[listener])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Start reading in `app`, which defines the root group, and in `framework`, which 
 """
 
 import gc
+import signal
 import sys
 
 __all__ = ["main"]
@@ -20,6 +21,11 @@ def main() -> None:
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     try:
         from nexus_tools.cli.app import run
-    except KeyboardInterrupt:  # Ctrl-C during the import must not print a traceback
+
+        run()
+    except KeyboardInterrupt:  # during the import, or while `run` reports an error
         sys.exit(130)
-    run()
+    finally:
+        # During the shutdown of Python, the usual handler would print a traceback.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)

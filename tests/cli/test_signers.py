@@ -1,6 +1,7 @@
 """Commands that sign with `examples/remote_signer.py`, the server of another user."""
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -36,12 +37,17 @@ class Custody:
             "max_budget_mist_per_day": MIST_PER_SUI,
         }
 
-    def start(self, **changes):
-        """Start the server, and return its URL with the address."""
-        self.stop()
+    def write_policy(self, **changes):
+        """Write the policy file, and return its path."""
         self.policy |= changes
         file = self.home.folder / "policy.toml"
         file.write_text(tomli_w.dumps(self.policy))
+        return file
+
+    def start(self, **changes):
+        """Start the server, and return its URL with the address."""
+        self.stop()
+        file = self.write_policy(**changes)
         self._process = subprocess.Popen(
             [sys.executable, self._example, file],
             env=self.home.process_environment,
@@ -87,6 +93,30 @@ def user(home, publisher, custody):
     file.chmod(0o600)
     home.environment["NEXUS_TOOLS_SIGNER_TOKEN_FILE"] = str(file)
     return home
+
+
+STOPPED_WHEN_READY = """
+import runpy, signal, sys
+write = sys.stderr.write
+
+def interrupt(text):
+    write(text)
+    if "signing for" in text:
+        signal.raise_signal({number})
+
+sys.stderr.write = interrupt
+runpy.run_path(sys.argv.pop(1), run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signer_stops_on_a_signal_as_soon_as_it_is_ready(custody, examples, number):
+    program = STOPPED_WHEN_READY.format(number=int(number))
+    command = [sys.executable, "-c", program, examples / "remote_signer.py", custody.write_policy()]
+    environment = custody.home.process_environment
+    ended = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
 
 
 def transfer(url, recipient=RECIPIENT):

@@ -165,7 +165,7 @@ async def open_terminal(output: Output) -> AsyncIterator[Terminal]:
 
     SIGTERM and SIGHUP end the demo like Ctrl-C.
     """
-    with TemporaryDirectory(prefix="nexus-tools-demo-") as name, _like_interrupts():
+    with _like_interrupts(), TemporaryDirectory(prefix="nexus-tools-demo-") as name:
         terminal = Terminal(Path(name), output)
         try:
             yield terminal

@@ -16,7 +16,11 @@ _CHUNK = 65_536
 async def until_stopped(
     serving: Coroutine[Any, Any, None], stop: Callable[[], None] = lambda: None
 ) -> None:
-    """Run a server until it ends. A signal calls `stop` and cancels the server without an error."""
+    """Run a server until it ends. A signal calls `stop` and cancels the server without an error.
+
+    After a signal, further signals are ignored until the event loop closes. The exit code of the
+    command then does not depend on how often the user presses Ctrl-C.
+    """
     loop = asyncio.get_running_loop()
     task = loop.create_task(serving)
     stopped = False
@@ -36,8 +40,9 @@ async def until_stopped(
         if not stopped:
             raise
     finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
+        if not stopped:
+            for number in _SIGNALS:
+                loop.remove_signal_handler(number)
 
 
 @contextmanager
