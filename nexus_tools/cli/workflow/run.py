@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     "max_prices",
     metavar="FQN|VERTEX=SUI",
     multiple=True,
-    help="Maximum price of a tool. Default: its current price. May be repeated.",
+    help="Maximum price of one tool, in SUI. Default: its current price. May be repeated.",
 )
 @click.option(
     "--max-outcome-bytes",

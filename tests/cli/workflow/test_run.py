@@ -41,6 +41,9 @@ def test_run_validates_inputs_before_payment(customer):
     assert customer.fails(*poor, "--max-price", "first=0.001")[1] == "price_too_high"
     assert customer.fails(*poor, "--max-price", "third=0.001")[1] == "tool_unknown"
     assert customer.fails(*poor, "--max-price", "first")[1] == "price_malformed"
+    assert customer.fails(*poor, "--max-price", "1")[1] == "price_malformed"
+    limits = ("--max-price", "first=0.001", "--max-price", f"{DIVIDE}=5")
+    assert customer.fails(*poor, *limits) == (2, "price_conflict")
     assert customer.fails(*poor, "--deadline", "0s")[1] == "duration_too_short"
     huge = str(2**70)
     assert customer.fails(*poor, "--max-steps", huge)[1] == "argument_invalid"
