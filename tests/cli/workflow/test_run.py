@@ -176,10 +176,24 @@ def test_show_and_clean_name_the_wallet_that_owns_an_execution(requester, chain)
     assert ": --wallet author" in refused
 
 
+def test_clean_says_what_is_lost_before_it_deletes(requester):
+    place = run(requester, "--input", "dividend=84", "--wait")["execution"]
+    lost = f"the results and 2 outcomes of the execution {place}, which is completed"
+    asked = requester.run("workflow", "clean", place, stdin=Typist("n"))
+    assert f"Delete {lost}? [y/N]" in asked.stderr
+    assert f"`nexus-tools workflow show {place}` shows the results" in asked.stderr
+    assert requester.json("workflow", "show", place)["results"]
+    for option in ("--dry-run", "--yes"):
+        told, done = requester.run("workflow", "clean", place, option).stderr.split("\n", 1)
+        assert told == f"the command deletes {lost}"
+        assert "refunded" in done
+
+
 def test_clean_reclaims_storage_deposit(requester):
     place = run(requester, "--input", "dividend=84", "--wait")["execution"]
     before = requester.json("wallet", "show")["balance_mist"]
-    assert requester.json("workflow", "clean", place, "--dry-run")["dry_run"]
+    simulated = requester.json("workflow", "clean", place, "--dry-run")
+    assert (simulated["dry_run"], simulated["deleted_outcomes"]) == (True, 2)
     cleaned = requester.json("workflow", "clean", place, "--yes")
     assert cleaned["returned_mist"] > 0
     assert requester.json("wallet", "show")["balance_mist"] == before + cleaned["returned_mist"]
