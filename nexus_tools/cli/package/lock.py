@@ -42,6 +42,7 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
     Only the first version of a package can be locked.
     """
     from nexus_tools.contracts import UpgradeLocks
+    from nexus_tools.sui.client import Executed
     from nexus_tools.sui.types.address import Address
 
     async with session.client(signing=True) as client:
@@ -61,7 +62,11 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
             lambda service: service.lock(cap),
             question=lambda simulated: confirmation_prompt(done, simulated),
         )
-    report(session.output, [*before, sent], done, {"upgrade_cap": str(cap)})
+    record = {"upgrade_cap": str(cap)}
+    if isinstance(sent, Executed):
+        [lock_id] = sent.created_of("upgrade_lock", "UpgradeLock")
+        record["lock"] = str(lock_id)
+    report(session.output, [*before, sent], done, record)
 
 
 @click.command()

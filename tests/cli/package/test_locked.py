@@ -75,7 +75,9 @@ def test_free_package_is_shown_as_free_and_can_be_locked(home, chain):
     assert home.fails("package", "lock", package, "--yes") == (7, "upgrade_cap_invalid")
     rehearsed = home.json("package", "lock", "--dry-run")
     assert (rehearsed["dry_run"], rehearsed["upgrade_cap"]) == (True, cap)
-    assert home.json("package", "lock", "--yes")["events"] == ["PackageLocked"]
+    locked = home.json("package", "lock", "--yes")
+    assert locked["events"] == ["PackageLocked"]
+    assert locked["lock"] in locked["effects"]["created"]
     assert home.json("package", "show")["upgrades"] == "locked"
     assert home.fails("package", "lock", "--yes") == (4, "package_locked")
 
