@@ -7,7 +7,9 @@ any lines. The following values vary from run to run, so a page shows sample val
     times                 2026-11-29 19:57 UTC
     elapsed times         43 ms, 0.61s
     remaining times       (in 6 d 23 h)
-    gas                   0.0173476 SUI: amounts with four decimals or more
+    gas                   0.0173476 SUI: amounts that a page shows with five decimals or more
+
+Prices, fees and amounts of the user have fewer decimals, so these amounts must be equal.
 """
 
 import re
@@ -17,8 +19,9 @@ VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"), "<time>"),
     (re.compile(r"\b\d+ ms\b|\b\d+\.\d\d s\b|\b\d+\.\d\ds\b"), "<took>"),
     (re.compile(r"\(in \d+ \w+(?: \d+ \w+)?\)"), "(in <time>)"),
-    (re.compile(r"\b\d[\d ]*\.\d{4,} SUI"), "<gas>"),
 )
+GAS = re.compile(r"\b\d[\d ]*\.\d{5,} SUI")
+AMOUNT = r"\d[\d ]*(?:\.\d+)? SUI"
 
 
 def _constant(text: str) -> str:
@@ -30,9 +33,9 @@ def _constant(text: str) -> str:
 def _pattern(shown: str) -> str:
     lines = [
         r"(?:.*\n)*" if line == "…" else ".*".join(map(re.escape, line.split("…"))) + r"\n"
-        for line in _constant(shown).splitlines()
+        for line in _constant(GAS.sub("<gas>", shown)).splitlines()
     ]
-    return "".join(lines)
+    return "".join(lines).replace("<gas>", AMOUNT)
 
 
 def is_shown(output: str, shown: str) -> bool:

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 MARK = "\x1e"
-PATIENCE_S = 60.0
+PATIENCE_S = 200.0
 INSTALL_PATIENCE_S = 400.0
+"""The longest time without any output. The time limit of a test ends a page that never ends."""
 END_PATIENCE_S = 10.0
 GLANCE_S = 0.02
 INTERPRETER = Path(__file__).with_name("interpreter.py").read_text(encoding="utf-8")
@@ -85,7 +86,6 @@ class Terminal:
 
         If the output already suffices while the program still runs, return the output and None.
         """
-        deadline = time.monotonic() + self._patience_s
         while True:
             before, mark, after = self._printed.partition(MARK)
             if mark and "\n" in after:
@@ -94,16 +94,15 @@ class Terminal:
                 return before, int(status)
             if suffices(before):
                 return before, None
-            self._read(deadline)
+            self._read()
 
     def _write(self, text: str) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(text.encode())
         self._process.stdin.flush()
 
-    def _read(self, deadline: float) -> None:
-        patience_s = max(deadline - time.monotonic(), 0)
-        data = self._next(patience_s)
+    def _read(self) -> None:
+        data = self._next(self._patience_s)
         if not data:
             raise UnexpectedError(f"no more output after:\n{self._printed}")
         self._printed += data.decode(errors="replace")

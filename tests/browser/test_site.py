@@ -16,7 +16,7 @@ from nexus_tools.http.embedded_server import listening_socket, serve_embedded, u
 from tests.browser.conftest import focused, overflow
 from website.__main__ import SITE
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1_200)]  # the first test builds the website
 
 PAGES = re.findall(r'"([\w./-]+\.md)"', (ROOT / "docs" / "zensical.toml").read_text())
 # Each kind of content: cards, a terminal, tables, drawings, code, generated references.

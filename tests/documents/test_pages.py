@@ -47,7 +47,7 @@ def services_of_page(postgres, tmp_path):
         postgres.execute(f"DROP {name}" + " WITH (FORCE)" * name.startswith("DATABASE"))
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1_200)  # for slow machines: a page executes many commands
 @pytest.mark.parametrize(
     "name",
     [

@@ -94,7 +94,8 @@ def test_ports_of_a_page_are_mapped_to_different_ports(follow):
         ("a\nb\nc\n", "…\nc\n"),
         ("a\n", "a\n…\n"),
         ("one two three\n", "one … three\n"),
-        ("paid 0.0173476 SUI\n", "paid 0.0189 SUI\n"),
+        ("paid 0.0173476 SUI\n", "paid 0.0189123 SUI\n"),
+        ("paid 0.017 SUI\n", "paid 0.0189123 SUI\n"),
         (f"0x{'a' * 64}\n", f"0x{'b' * 64}\n"),
         ("at 2026-11-22 19:57 UTC (in 7 d)\n", "at 2025-01-01 00:00 UTC (in 6 d 23 h)\n"),
         ("200 after 1 ms\n", "200 after 12 ms\n"),
@@ -111,6 +112,7 @@ def test_variable_output_may_differ(output, shown):
         ("a\n", "a\nb\n"),
         ("paid 1 SUI\n", "paid 2 SUI\n"),
         ("paid 0.001 SUI\n", "paid 0.002 SUI\n"),
+        ("a fee of 0.0005 SUI\n", "a fee of 0.0006 SUI\n"),
         ("one two\n", "one … three\n"),
         ("0xab\n", "0xcd\n"),
     ],
@@ -154,3 +156,13 @@ def test_terminal_does_not_wait_for_background_processes(tmp_path, monkeypatch):
     printed, _ = terminal.output()
     terminal.close()
     os.kill(int(printed), signal.SIGKILL)
+
+
+def test_patience_starts_again_with_each_output(tmp_path, monkeypatch):
+    terminal = Terminal.shell(tmp_path, environment_of(tmp_path / "home", PROGRAMS))
+    parts, waits = iter([b"a\n", b"b\n", b"\x1e0\n"]), []
+    with monkeypatch.context() as patch:
+        patch.setattr(terminal, "_next", lambda wait: waits.append(wait) or next(parts))
+        assert terminal.output() == ("a\nb\n", 0)
+    terminal.close()
+    assert waits == [terminal_module.PATIENCE_S] * 3
