@@ -28,12 +28,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from nexus_tools.errors import NexusError
-from nexus_tools.http.embedded_server import (
-    listening_socket,
-    parse_host_and_port,
-    serve_embedded,
-    url_of,
-)
+from nexus_tools.http import embedded_server
 from nexus_tools.settings.settings import Settings
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.support.private_file import is_exposed, locked, write_private
@@ -324,10 +319,7 @@ def _nested(argument: Argument) -> Argument:
 
 
 def load(file: Path) -> tuple[RemoteSignerServer, dict[str, Any]]:
-    """Return the server of a policy file, and the options of uvicorn. Raises `InvalidPolicyError`.
-
-    Other files are in the folder of the policy file.
-    """
+    """Return the server of a policy file and its options. Raises `InvalidPolicyError`."""
     document, folder = tomllib.loads(file.read_text()), file.parent
     tls, token_file = document.pop("tls", {}), document.pop("token_file", None)
     try:
@@ -352,11 +344,10 @@ def load(file: Path) -> tuple[RemoteSignerServer, dict[str, Any]]:
 
 def _options(folder: Path, listen: str, tls: dict[str, str], *, has_token: bool) -> dict[str, Any]:
     """Return the options of uvicorn for the address and TLS. Each client must be identified."""
-    host, port = parse_host_and_port(str(listen))
+    host, port = embedded_server.parse_host_and_port(str(listen))
     options: dict[str, Any] = {"host": host, "port": port, "limit_concurrency": 64}
     if tls:
-        options["ssl_certfile"] = folder / tls["certificate"]
-        options["ssl_keyfile"] = folder / tls["key"]
+        options |= {"ssl_certfile": folder / tls["certificate"], "ssl_keyfile": folder / tls["key"]}
         if "client_ca" in tls:
             options["ssl_ca_certs"] = str(folder / tls["client_ca"])
             options["ssl_cert_reqs"] = ssl.CERT_REQUIRED
@@ -390,11 +381,10 @@ async def serve(server: RemoteSignerServer, options: dict[str, Any]) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    listener = listening_socket(options.pop("host"), options.pop("port"))
-    url = url_of(listener, "https" if "ssl_certfile" in options else "http")
-    async with serve_embedded(server.app(), listener, log_level="warning", **options):
+    listener = embedded_server.listening_socket(options.pop("host"), options.pop("port"))
+    url = embedded_server.url_of(listener, "https" if "ssl_certfile" in options else "http")
+    async with embedded_server.serve_embedded(server.app(), listener, **options):
         sys.stderr.write(f"signing for {server.key.address} at {url}\n")
-        sys.stderr.flush()
         await stopped.wait()
 
 
