@@ -285,7 +285,9 @@ def _create(path: Path, identity: IndexIdentity, oldest: int) -> None:
                 oldest,
             ),
         )
-        connection.execute("INSERT INTO cursor VALUES (0, ?, ?, 0, 0, 0)", (str(start), oldest))
+        connection.execute(
+            "INSERT INTO cursor VALUES (0, ?, ?, 0, 0, 0, 0, 0)", (str(start), oldest)
+        )
         connection.execute("COMMIT")
     finally:
         connection.close()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
+from functools import partial
 from time import monotonic
 from typing import TypeVar
 
@@ -166,7 +167,9 @@ class IndexPipeline:
                     page = page[: migration + 1]  # noqa: PLW2901 - the rest is read again
                 is_last = until is not None and page[-1].cursor.position >= until.position
                 read = self._writer.cursor.position
-                await self._take([item for item in page if item.cursor.position > read], is_last)
+                new = [item for item in page if item.cursor.position > read]
+                is_behind = len(page) == EVENTS_AT_ONCE
+                await self._take(new, is_last=is_last, is_behind=is_behind and not is_last)
                 if is_last or migration is not None:
                     return is_last
         return False
@@ -181,14 +184,14 @@ class IndexPipeline:
             return cursor
         return Cursor.after_checkpoint(cursor.checkpoint - 1, mark=cursor.mark)
 
-    async def _take(self, page: Sequence[Item], is_last: bool) -> None:
+    async def _take(self, page: Sequence[Item], *, is_last: bool, is_behind: bool) -> None:
         if not page:
             return
         has_events = any(isinstance(item, EventRecord) for item in page)
         is_due = monotonic() - self._written_at >= _SECONDS_BETWEEN_EMPTY_PAGES
         if not (has_events or is_due or is_last):
             return
-        await self._write(self._writer.apply, page)
+        await self._write(partial(self._writer.apply, page, is_behind=is_behind))
         self._written_at = monotonic()
         self._written.set()
 

@@ -4,7 +4,9 @@ Event rows are append-only: `events`, `requests`, `closings`, `deletions` and `u
 share one sequence number `seq`, which is their order on chain. All other tables are derived from
 event rows, except `definitions`, which come from objects on chain, `marks`, and `vectors`, which
 the search by intent derives from texts. `identity.vector_model` is the digest of their model. Tools
-whose change number is larger than `identity.vector_change` may lack a current vector.
+whose change number is larger than `identity.vector_change` may lack a current vector. The sort
+values of tools and leaders are those at the event `cursor.ranked_seq`, whose time is
+`cursor.ranked_ms`.
 
 `addresses` maps each address or object ID to a small number, which the other tables contain.
 """
@@ -12,7 +14,7 @@ whose change number is larger than `identity.vector_change` may lack a current v
 from nexus_tools.index.outcomes import BUCKETS, OUTCOMES
 
 APPLICATION_ID = 0x4E585431
-FORMAT = 2
+FORMAT = 3
 """The version of the tables. A file of another version is rebuilt."""
 
 LATENCIES = tuple(f"latency_{bucket}" for bucket in range(BUCKETS))
@@ -33,7 +35,8 @@ CREATE TABLE identity (
 ) STRICT;
 CREATE TABLE cursor (
     only INTEGER PRIMARY KEY CHECK (only = 0), value TEXT NOT NULL, checkpoint INTEGER NOT NULL,
-    newest_ms INTEGER NOT NULL, last_seq INTEGER NOT NULL, last_change INTEGER NOT NULL
+    newest_ms INTEGER NOT NULL, last_seq INTEGER NOT NULL, last_change INTEGER NOT NULL,
+    ranked_seq INTEGER NOT NULL, ranked_ms INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE marks (
     checkpoint INTEGER PRIMARY KEY, transaction_index INTEGER, digest BLOB NOT NULL
@@ -159,6 +162,8 @@ CREATE INDEX schedules_by_owner ON schedules (owner, seq);
 CREATE INDEX schedules_by_workflow ON schedules (workflow, seq);
 """
 
+# The last hours are read for one subject, but written for many subjects and then deleted. With the
+# period first, the rows of an hour are beside each other, and 48 lookups read a subject.
 _TOTALS = f"""
 CREATE TABLE days (
     subject INTEGER NOT NULL, period INTEGER NOT NULL, {_counters((*COUNTS, *LAST))},
@@ -167,9 +172,8 @@ CREATE TABLE days (
 CREATE INDEX days_by_period ON days (period, subject);
 CREATE TABLE hours (
     subject INTEGER NOT NULL, period INTEGER NOT NULL, {_counters((*COUNTS, *LAST))},
-    PRIMARY KEY (subject, period)
+    PRIMARY KEY (period, subject)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX hours_by_period ON hours (period, subject);
 CREATE TABLE pairs (
     subject INTEGER NOT NULL, requester INTEGER NOT NULL, {_counters(COUNTS)},
     last_hour INTEGER NOT NULL, last_verdict INTEGER, PRIMARY KEY (subject, requester)

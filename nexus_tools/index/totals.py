@@ -34,7 +34,7 @@ ALL = 0
 """The subject for which every closing counts, with the price as the amount."""
 RANKED_DAYS = 30
 """The number of days, up to the newest event, by which lists sort."""
-_HOURS = 48
+HOURS = 48
 """The number of hours of which totals are stored."""
 
 _VOLUME = COUNTS.index("volume_mist")
@@ -72,6 +72,17 @@ _FOREIGN = (
     " WHERE execution IS NOT NULL AND publisher IS NOT requester"
 )
 
+# Anyone may close an open invocation, so it is not evidence about a leader.
+_CLOSED = """
+    SELECT subject, max(at_ms) FROM (
+        SELECT tool AS subject, at_ms FROM closings WHERE seq > :after
+        UNION ALL SELECT leader, at_ms FROM closings WHERE seq > :after AND NOT is_open
+        UNION ALL SELECT missed, at_ms FROM closings WHERE seq > :after AND NOT is_open
+        UNION ALL SELECT also_missed, at_ms FROM closings WHERE seq > :after AND NOT is_open
+    ) WHERE subject IS NOT NULL GROUP BY subject
+"""
+"""Reads the tools and leaders of the closings after an event, with the time of the last one."""
+
 
 class _Share(Struct, frozen=True):
     """The part of a closing that counts for one tool or leader."""
@@ -94,7 +105,7 @@ def _shares(closing: Closing) -> Iterator[_Share]:
     outcome = OUTCOMES[closing.outcome]
     yield _Share(ALL, outcome, None, closing.price_mist)
     yield _Share(closing.tool, outcome, verdict(outcome, TOOL_FAULTS), closing.price_mist)
-    if closing.is_open:  # anyone may close it, so it is not evidence about a leader
+    if closing.is_open:  # as in `_CLOSED`
         return
     if closing.leader is not None:
         judged = verdict(outcome, LEADER_FAULTS)
@@ -107,19 +118,21 @@ def _shares(closing: Closing) -> Iterator[_Share]:
 class Totals:
     """The tables of totals."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, ranked_seq: int, ranked_ms: int) -> None:
+        """Create the totals. The sort values are those of the event `ranked_seq`."""
         self._connection = connection
+        self.ranked_seq = ranked_seq
+        self.ranked_ms = ranked_ms
 
-    def add(self, closings: Collection[Closing], previous_ms: int, newest_ms: int) -> None:
+    def add(self, closings: Collection[Closing], newest_ms: int) -> None:
         """Add closings, in order. The executions of their runs must be in the index already.
 
-        `previous_ms` and `newest_ms` are the times of the newest event before and after.
+        `newest_ms` is the time of the newest event.
         """
-        oldest_hour = newest_ms // HOUR_MS - _HOURS + 1
+        oldest_hour = newest_ms // HOUR_MS - HOURS + 1
         days: dict[_Key, list[int]] = {}
         hours: dict[_Key, list[int]] = {}
         pairs: dict[_Key, _Pair] = {}
-        seen_ms: dict[int, int] = {}
         foreign = self._foreign(closings)
         for closing in closings:
             hour = closing.at_ms // HOUR_MS
@@ -137,12 +150,10 @@ class Totals:
                 pair.last_hour = hour
                 if share.verdict is not None:
                     pair.last_verdict = share.verdict
-                seen_ms[share.subject] = closing.at_ms
         self._write_pairs(pairs, days, hours, oldest_hour)
         self._write_periods("days", days)
         self._write_periods("hours", hours)
         self._connection.execute("DELETE FROM hours WHERE period < ?", (oldest_hour,))
-        self._rank(seen_ms, previous_ms // DAY_MS, newest_ms // DAY_MS)
 
     def _foreign(self, closings: Collection[Closing]) -> set[int]:
         """Return the requests of runs whose workflow another account than the requester published.
@@ -188,16 +199,20 @@ class Totals:
 
     # --- The values by which lists sort
 
-    def _rank(self, seen_ms: Mapping[int, int], previous_day: int, newest_day: int) -> None:
-        """Update the sort values of subjects with new closings, or whose old days expire."""
-        subjects = dict(seen_ms)
-        if newest_day > previous_day:
+    def rank(self, last_seq: int, newest_ms: int) -> None:
+        """Update the sort values of subjects with new closings, or whose old days expire.
+
+        `last_seq` is the newest event.
+        """
+        newest_day, ranked_day = newest_ms // DAY_MS, self.ranked_ms // DAY_MS
+        seen_ms = dict(self._connection.execute(_CLOSED, {"after": self.ranked_seq}))
+        if newest_day > ranked_day:
             for (subject,) in self._connection.execute(
                 "SELECT DISTINCT subject FROM days WHERE period > ? AND period <= ?",
-                (previous_day - RANKED_DAYS, newest_day - RANKED_DAYS),
+                (ranked_day - RANKED_DAYS, newest_day - RANKED_DAYS),
             ):
-                subjects.setdefault(subject, 0)
-        for subject, at_ms in subjects.items():
+                seen_ms.setdefault(subject, 0)
+        for subject, at_ms in sorted(seen_ms.items()):
             good, bad, volume_mist = self._connection.execute(
                 "SELECT total(last_good), total(last_bad), coalesce(sum(volume_mist), 0) FROM days"
                 " WHERE subject = ? AND period > ?",
@@ -210,6 +225,7 @@ class Totals:
                     " last_seen_ms = max(last_seen_ms, ?) WHERE id = ?",
                     values,
                 )
+        self.ranked_seq, self.ranked_ms = last_seq, newest_ms
 
 
 def _counts(totals: dict[_Key, list[int]], key: _Key) -> list[int]:

@@ -20,6 +20,7 @@ from nexus_tools.sui.types.digest import Digest
 Item = EventRecord | Progress
 
 _CLOSINGS_AT_ONCE = 5_000
+_EVENTS_BETWEEN_RANKINGS = 200_000
 _NEWEST_MARKS = 100
 _MARK_DISTANCE = 1_000
 _COMPARED = (
@@ -57,8 +58,8 @@ class IndexWriter:
         return self._connection
 
     def _load(self) -> None:
-        newest_ms, last_seq, last_change = self._connection.execute(
-            "SELECT newest_ms, last_seq, last_change FROM cursor"
+        newest_ms, last_seq, last_change, *ranked = self._connection.execute(
+            "SELECT newest_ms, last_seq, last_change, ranked_seq, ranked_ms FROM cursor"
         ).fetchone()
         self._rows = EventRows(
             self._connection,
@@ -68,7 +69,7 @@ class IndexWriter:
             newest_ms=newest_ms,
         )
         self._state = State(self._connection, self._numbers, last_change)
-        self._totals = Totals(self._connection)
+        self._totals = Totals(self._connection, *ranked)
 
     @contextmanager
     def transaction(self, cursor: Cursor | None = None) -> Iterator[None]:
@@ -83,8 +84,15 @@ class IndexWriter:
             self._move_cursor(following)
             yield
             self._connection.execute(
-                "UPDATE cursor SET newest_ms = ?, last_seq = ?, last_change = ?",
-                (self._rows.newest_ms, self._rows.last_seq, self._state.last_change),
+                "UPDATE cursor SET newest_ms = ?, last_seq = ?, last_change = ?, ranked_seq = ?,"
+                " ranked_ms = ?",
+                (
+                    self._rows.newest_ms,
+                    self._rows.last_seq,
+                    self._state.last_change,
+                    self._totals.ranked_seq,
+                    self._totals.ranked_ms,
+                ),
             )
             self._connection.execute("COMMIT")
             self._stored_cursor = following
@@ -117,16 +125,22 @@ class IndexWriter:
 
     # --- Events
 
-    def apply(self, items: Sequence[Item]) -> None:
-        """Write a batch of events, which must not be empty, and the cursor after it."""
+    def apply(self, items: Sequence[Item], *, is_behind: bool = False) -> None:
+        """Write a batch of events, which must not be empty, and the cursor after it.
+
+        If many events follow, pass `is_behind`. The sort values of tools and leaders are then
+        updated only after many events, because an update changes pages all over the file.
+        """
         previous_ms = self._rows.newest_ms
         with self.transaction(items[-1].cursor):
             self._add_mark(items[-1].cursor.mark)
             records = [item for item in items if isinstance(item, EventRecord)]
             closings = self._rows.append(records, self._state.apply)
-            newest_ms = self._rows.newest_ms
+            last_seq, newest_ms = self._rows.last_seq, self._rows.newest_ms
             if closings or newest_ms // HOUR_MS > previous_ms // HOUR_MS:
-                self._totals.add(closings, previous_ms, newest_ms)
+                self._totals.add(closings, newest_ms)
+            if not is_behind or last_seq - self._totals.ranked_seq >= _EVENTS_BETWEEN_RANKINGS:
+                self._totals.rank(last_seq, newest_ms)
 
     def _add_mark(self, mark: Mark | None) -> None:
         """Store a mark, and keep only one of the older marks in `_MARK_DISTANCE` checkpoints."""
@@ -212,7 +226,9 @@ class IndexWriter:
         newest_ms = self._rows.newest_ms
         closings = iter(stored_closings(connection))
         while batch := list(islice(closings, _CLOSINGS_AT_ONCE)):
-            self._totals.add(batch, newest_ms, newest_ms)
+            self._totals.add(batch, newest_ms)
+        self._totals.ranked_seq, self._totals.ranked_ms = 0, newest_ms
+        self._totals.rank(self._rows.last_seq, newest_ms)
         connection.execute(
             "DELETE FROM definitions WHERE seq > ? OR tool NOT IN (SELECT id FROM tools)",
             (self._rows.last_seq,),

@@ -100,10 +100,13 @@ class Build:
             CatchUp(partial(read_tool_texts, connection), text_index).run()
 
     def _apply(self, part: str, records: Iterable[EventRecord]) -> None:
-        pages = iter(records)
-        while page := list(islice(pages, EVENTS_AT_ONCE)):
+        remaining = iter(records)
+        page = list(islice(remaining, EVENTS_AT_ONCE))
+        while page:
+            following = list(islice(remaining, EVENTS_AT_ONCE))
             with self._timed(part):
-                self._writer.apply(page)
+                self._writer.apply(page, is_behind=bool(following))
+            page = following
 
     @contextmanager
     def _timed(self, part: str) -> Iterator[None]:

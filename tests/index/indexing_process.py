@@ -16,12 +16,14 @@ from nexus_tools.index import (
     update_vectors,
 )
 from nexus_tools.index import pipeline as pipeline_module
+from nexus_tools.index import writer as writer_module
 from nexus_tools.sui.client import SuiClient
 from tests.index.intent_models import SlowModel
 from tests.retry_policies import QUICK
 
 _ITEMS_AT_ONCE = 3
 _DEFINITIONS_AT_ONCE = 2
+_EVENTS_BETWEEN_RANKINGS = 7
 
 
 def index_until_killed(network, deployment, path, *, steps=None, statements=None):
@@ -50,6 +52,7 @@ def index_until_killed(network, deployment, path, *, steps=None, statements=None
 def _run(reports, network, deployment, path, statements):
     pipeline_module.EVENTS_AT_ONCE = _ITEMS_AT_ONCE
     pipeline_module._DEFINITIONS_AT_ONCE = _DEFINITIONS_AT_ONCE
+    writer_module._EVENTS_BETWEEN_RANKINGS = _EVENTS_BETWEEN_RANKINGS
     asyncio.run(_index(reports, network, deployment, path, statements))
 
 

@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from nexus_tools.contracts.move_bindings.tool import ToolUpdated
 from nexus_tools.index import Index, IndexIdentity, IndexWriter, ToolSort, open_reader, open_writer
+from nexus_tools.index import writer as writer_module
 from nexus_tools.sui.client import Mark
 from nexus_tools.sui.types.event import Event
 from nexus_tools.sui.types.type_tag import StructTag
-from tests.index.conftest import rows_of
+from tests.index.conftest import read_rows, rows_of
 from tests.index.synthetic import DEPLOYMENT, Events, object_id
 
 IDENTITY = IndexIdentity.of(DEPLOYMENT)
@@ -164,6 +165,41 @@ def test_old_record_expires_from_the_order(writer, index, events):
         "xyz.domain1.tool1@1": 0,
         "xyz.domain2.tool2@1": 100,
     }
+
+
+@pytest.mark.parametrize("is_reopened", [False, True])
+def test_sort_values_follow_when_the_index_is_no_longer_behind(
+    is_reopened, writer, opened, index, events, tmp_path
+):
+    batches = [[events.tool(1), events.leader(1)]]
+    batches += [events.invocation(number, tool=1, leader=1) for number in range(3)]
+    for batch in batches[:-1]:
+        writer.apply(batch, is_behind=True)
+    [tool] = index.tools().items
+    assert (tool.reputation, tool.volume_mist, tool.last_seen_ms) == (0.5, 0, 0)
+    assert index.stats(10_000)[0].performance.settled == 2
+    if is_reopened:
+        writer = IndexWriter(opened, DEPLOYMENT)
+    writer.apply(batches[-1])
+    [tool] = index.tools().items
+    assert tool.reputation > 0.5
+    assert tool.volume_mist == 300
+    other = open_writer(tmp_path / "other.sqlite", IDENTITY)
+    IndexWriter(other, DEPLOYMENT).apply([event for batch in batches for event in batch])
+    assert read_rows(opened) == read_rows(other)
+    other.close()
+
+
+def test_sort_values_of_a_long_catch_up_are_updated_now_and_then(
+    writer, index, events, monkeypatch
+):
+    monkeypatch.setattr(writer_module, "_EVENTS_BETWEEN_RANKINGS", 4)
+    writer.apply([events.tool(1)], is_behind=True)
+    volumes = []
+    for number in range(4):
+        writer.apply(events.invocation(number, tool=1), is_behind=True)
+        volumes.append(index.tools().items[0].volume_mist)
+    assert volumes == [0, 200, 200, 400]
 
 
 def test_latencies_are_within_a_fifth(writer, index, events):

@@ -6,37 +6,35 @@ from collections.abc import Sequence
 from nexus_tools.index.outcomes import OUTCOMES, percentile_ms
 from nexus_tools.index.queries.records import DayStats, Performance, Windows
 from nexus_tools.index.schema import COUNTS
-from nexus_tools.index.totals import ALL, DAY_MS, HOUR_MS, RANKED_DAYS
+from nexus_tools.index.totals import ALL, DAY_MS, HOUR_MS, HOURS, RANKED_DAYS
 
 _SUMS = ", ".join(f"coalesce(sum({column}), 0)" for column in COUNTS)
 _COLUMNS = ", ".join(COUNTS)
 _VOLUME = len(OUTCOMES)
-_READ = {
-    table: (
-        f"SELECT {_SUMS}, coalesce(sum(last_requesters), 0) FROM {table}"  # noqa: S608 - constant names
-        " WHERE subject = ? AND period > ?"
-    )
-    for table in ("hours", "days")
-}
+_READ = f"SELECT {_SUMS}, coalesce(sum(last_requesters), 0) FROM"
+_READ_DAYS = f"{_READ} days WHERE subject = ? AND period > ?"
+_READ_HOURS = f"{_READ} hours WHERE subject = ? AND period IN ({', '.join('?' * HOURS)})"
 
 
 def read_windows(connection: sqlite3.Connection, subject: int, now_ms: int) -> Windows:
     """Return the performance of a tool or leader in the periods before a time."""
     return Windows(
         read_last_hours(connection, subject, now_ms),
-        _read(connection, "days", subject, now_ms // DAY_MS - 7),
+        _read_days(connection, subject, now_ms // DAY_MS - 7),
         read_record(connection, subject, now_ms),
     )
 
 
 def read_last_hours(connection: sqlite3.Connection, subject: int, now_ms: int) -> Performance:
     """Return the performance of a tool or leader in the last 24 hours."""
-    return _read(connection, "hours", subject, now_ms // HOUR_MS - 24)
+    oldest = now_ms // HOUR_MS - 23
+    row = connection.execute(_READ_HOURS, (subject, *range(oldest, oldest + HOURS))).fetchone()
+    return _performance(row[:-1], row[-1])
 
 
 def read_record(connection: sqlite3.Connection, subject: int, now_ms: int) -> Performance:
     """Return the performance of a tool or leader in the last 30 days, including today."""
-    return _read(connection, "days", subject, now_ms // DAY_MS - RANKED_DAYS)
+    return _read_days(connection, subject, now_ms // DAY_MS - RANKED_DAYS)
 
 
 def read_for_requesters(
@@ -70,8 +68,8 @@ def read_days(
     )
 
 
-def _read(connection: sqlite3.Connection, table: str, subject: int, after: int) -> Performance:
-    row = connection.execute(_READ[table], (subject, after)).fetchone()
+def _read_days(connection: sqlite3.Connection, subject: int, after: int) -> Performance:
+    row = connection.execute(_READ_DAYS, (subject, after)).fetchone()
     return _performance(row[:-1], row[-1])
 
 
