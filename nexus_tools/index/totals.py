@@ -72,7 +72,6 @@ _FOREIGN = (
     " WHERE execution IS NOT NULL AND publisher IS NOT requester"
 )
 
-# Anyone may close an open invocation, so it is not evidence about a leader.
 _CLOSED = """
     SELECT subject, max(at_ms) FROM (
         SELECT tool AS subject, at_ms FROM closings WHERE seq > :after
@@ -81,7 +80,7 @@ _CLOSED = """
         UNION ALL SELECT also_missed, at_ms FROM closings WHERE seq > :after AND NOT is_open
     ) WHERE subject IS NOT NULL GROUP BY subject
 """
-"""Reads the tools and leaders of the closings after an event, with the time of the last one."""
+"""Reads the subjects of the closings after an event, as `_shares` does, and their last times."""
 
 
 class _Share(Struct, frozen=True):
@@ -105,7 +104,7 @@ def _shares(closing: Closing) -> Iterator[_Share]:
     outcome = OUTCOMES[closing.outcome]
     yield _Share(ALL, outcome, None, closing.price_mist)
     yield _Share(closing.tool, outcome, verdict(outcome, TOOL_FAULTS), closing.price_mist)
-    if closing.is_open:  # as in `_CLOSED`
+    if closing.is_open:  # anyone may close it, so it is not evidence about a leader
         return
     if closing.leader is not None:
         judged = verdict(outcome, LEADER_FAULTS)

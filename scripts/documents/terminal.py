@@ -14,8 +14,9 @@ from pathlib import Path
 
 MARK = "\x1e"
 PATIENCE_S = 200.0
-INSTALL_PATIENCE_S = 400.0
 """The longest time without any output. The time limit of a test ends a page that never ends."""
+INSTALL_PATIENCE_S = 400.0
+"""The same for a command that installs packages."""
 END_PATIENCE_S = 10.0
 GLANCE_S = 0.02
 INTERPRETER = Path(__file__).with_name("interpreter.py").read_text(encoding="utf-8")

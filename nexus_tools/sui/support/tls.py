@@ -9,7 +9,7 @@ def shared_tls() -> ssl.SSLContext:
 
     httpx reads all certificates again for each client, which takes 50 ms.
     """
-    # These paths depend on SSL_CERT_FILE and SSL_CERT_DIR, as httpx does.
+    # These paths depend on SSL_CERT_FILE and SSL_CERT_DIR, which httpx reads too.
     return _httpx_default(ssl.get_default_verify_paths())
 
 
