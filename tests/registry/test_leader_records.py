@@ -290,7 +290,9 @@ async def test_closings_are_unknown_if_the_node_does_not_list_events(
             reader = Invocations(client, chain.deployment)
             gateway.requests.clear()
             assert await read_histories(reader, found, A) == LeaderHistories(unread=1)
-            assert Counter(gateway.requests) == {"ListEvents": 3}
+            # The first refusal may end the other two reads before they are sent.
+            assert set(gateway.requests) == {"ListEvents"}
+            assert len(gateway.requests) <= 3
 
 
 async def test_reader_sends_no_requests_again_within_a_minute(
